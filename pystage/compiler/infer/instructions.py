@@ -14,10 +14,10 @@ from ..diagnostics.codes_control import NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..frontend.fusion import source_name
 from ..hlo.types import TooLarge
-from ..library.containers import row_lists, row_tables
+from ..library.containers import row_tables, vectors
 from ..library.containers.row_lists import append, extended
 from ..library.kernels import row_tuples, table_keys
-from ..library.kernels.structures import list_length, new_rows, vector_of
+from ..library.kernels.structures import list_length, new_rows
 from ..library.numpy.indexing.bounded import length as bounded_length
 from ..library.numpy.indexing.bounded import refuse
 from ..library.numpy.subscripts.subscripts import array_getitem
@@ -42,6 +42,7 @@ from ..values.lattice import (
     ListCell,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     SliceObject,
     TableCell,
@@ -278,8 +279,10 @@ def _is_of_computed_length(e: Engine, item: stage.Item) -> bool:
     cell = e.cell(value) if isinstance(value, Ref) else None
     if isinstance(value, DictView):
         cell = e.cell(Ref(value.cell))
-    vector = cell.entries if isinstance(cell, TableCell) else vector_of(e, value)
-    return vector is not None and not isinstance(vector.length, int)
+    holder = value if isinstance(value, RowsTuple) else cell
+    if isinstance(holder, TableCell):
+        return not isinstance(holder.entries.length, int)
+    return isinstance(holder, RowsTuple | RowsCell) and not isinstance(holder.items.length, int)
 
 
 def _build(e: Engine, i: stage.Build) -> None:
@@ -408,10 +411,10 @@ def _unpack_rows(e: Engine, i: stage.Unpack, rows: Vector[Abstract]) -> None:
     """Unpacks a list or a tuple of computed length."""
 
     def rest(part: SliceObject) -> Ref:
-        return new_rows(e, row_lists.part(e, rows, part))
+        return new_rows(e, vectors.slice_of(e, rows, part))
 
     def element(place: int) -> Abstract:
-        return row_lists.item(e, rows, place if place >= 0 else row_lists.added(e, rows.length, place))
+        return vectors.get(e, rows, place if place >= 0 else vectors.added(e, rows.length, place))
 
     _unpack_computed(e, i, list_length(rows), element, rest)
 
@@ -420,7 +423,7 @@ def _unpack_bounded(e: Engine, i: stage.Unpack, array: Bounded) -> None:
     """Unpacks an array whose first axis has a computed size."""
 
     def rest(part: SliceObject) -> Ref:
-        rows = row_lists.of_array(e, array_getitem(e, array, part))
+        rows = vectors.of_array(e, array_getitem(e, array, part))
         if rows is None:
             refuse(e, "a starred name for the rows of an array", array)
         return new_rows(e, rows)
@@ -440,15 +443,15 @@ def _unpack_computed(
     `element` gives what stands at a place, counted from the end where that is negative, and `rest` the list of a part.
     """
     count, star = len(i.dsts), i.star
-    own = row_lists.int_of(length)
+    own = vectors.int_of(length)
     if star is None:
-        bad = row_lists.compared(e, "NE", own, count)
-        row_lists.check(e, bad, ValueError(), row_tuples.unpack, [length, Const(count)])
+        bad = vectors.compared(e, "NE", own, count)
+        vectors.check(e, bad, ValueError(), row_tuples.unpack, [length, Const(count)])
         for place, dst in enumerate(i.dsts):
             e.put(dst, element(place))
         return
-    bad = row_lists.compared(e, "LT", own, count - 1)
-    row_lists.check(e, bad, ValueError(), row_tuples.unpack_with_rest, [length, Const(count - 1)])
+    bad = vectors.compared(e, "LT", own, count - 1)
+    vectors.check(e, bad, ValueError(), row_tuples.unpack_with_rest, [length, Const(count - 1)])
     after = count - star - 1
     for place, dst in enumerate(i.dsts[:star]):
         e.put(dst, element(place))

@@ -1,7 +1,7 @@
 """`Vector`: n elements, where only the run knows n.
 
 List, tuple, deque, dict, set and pool of objects hold one each, and add rules of their own. Operations on vectors stand in
-`library/rules/rows.py`.
+`library/containers/vectors.py`, conversions in `library/rules/rows.py`.
 """
 
 from __future__ import annotations

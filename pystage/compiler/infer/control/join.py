@@ -90,8 +90,8 @@ from ...values.vector import Vector
 from ...values.walk import N, cells_of, children, counterparts, head, nodes, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.joinable import are_of_one_class, are_unlike, joined_error, own_field
-from ..aliases.joined_rows import JoinedRows, joined_count
 from ..aliases.pool_demands import PoolDemands, unboxed_list, unboxed_table
+from ..core.growth import JoinedVectors, joined_count
 from ..diagnostics.conflicts import Conflicts
 from ..diagnostics.describe import describe_list, describe_table, describe_type
 from ..diagnostics.provenance import MergeProvenance
@@ -180,7 +180,7 @@ class Join:
         self.demands = PoolDemands(state, sides, merge.unpoolable)
         written = self.loop and merge.provenance is not None  # not one of the library's own
         self._short = written and head.is_short
-        self._joined_rows = JoinedRows(self.loop, head.trips, head.is_nested, merge.capacity)
+        self._vectors = JoinedVectors(self.loop, head.trips, head.is_nested, merge.capacity)
         self.objects = JoinedObjects(
             state, *sides, self.entries, head.made, merge.owned, merge.kept, merge.carriers or Carriers()
         )
@@ -250,7 +250,7 @@ class Join:
         template = template_of_both(first, second, self.loop)
         if template is None or not can_be_in_tuples(template):
             return self.conflict(a, b)
-        return self._joined_rows.tuple_of_rows(first, second, template)
+        return self._vectors.tuple_of(first, second, template)
 
     def conflict(self, a: Abstract, b: Abstract) -> Gated | Unknown:
         """The join of values without a common meaning: a gated φ, or in a loop an error where the value is used."""
@@ -551,7 +551,7 @@ class Join:
             a, b = unboxed_list(self.a, a), unboxed_list(self.b, b)
         if isinstance(a, TABLES) and isinstance(b, TABLES) and not _have_the_same_keys(a, b):
             a, b = unboxed_table(self.a, a), unboxed_table(self.b, b)
-        self._joined_rows.limit = self._head.lengths.get(cell)
+        self._vectors.limit = self._head.lengths.get(cell)
         self.entries[cell] = (self._contents(a, b), a, b)
 
     def _contents(self, a: Content, b: Content) -> Content:
@@ -626,7 +626,7 @@ class Join:
             case MemberCell(), MemberCell() if a.pool == b.pool:
                 return replace(a, place=joined_count(a.place, b.place))
             case PoolCell(), PoolCell():
-                joined = self._joined_rows.pool(a, b)
+                joined = self._vectors.pool(a, b)
                 if joined is None:
                     demanded = self.demands.parts(a, b)
                     return (
@@ -673,7 +673,7 @@ class Join:
         if self._head.made is not None:
             loop = self._head.made
             template = rebuild(template, lambda v: v, object=lambda each: each.after_trips(loop))
-        return self._joined_rows.items(a, b, template, is_table)
+        return self._vectors.items(a, b, template, is_table)
 
     def _has_memories(self, template: TreeNode) -> bool:
         """True if the memories of which there are views are there on both sides."""

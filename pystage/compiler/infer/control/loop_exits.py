@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-import numpy as np
-
 from ... import limits
 from ...analysis.congruence import Congruence
-from ...analysis.induction import recurrence
 from ...hlo.builder import Builder
 from ...hlo.ir import Op, Value
-from ...hlo.types import BOOL, INT64, ArrayType
+from ...hlo.types import BOOL, ArrayType
 from ...library.kernels.structures import list_items
 from ...library.rules.numbers import kinds_of
 from ...library.rules.templates import items_of_tuple
-from ...ops import Add, Constant, Multiply, While
+from ...ops import While
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, restrict
 from ...values.lattice import (
     LISTS,
     Abstract,
-    Array,
     Cell,
     ErrorCell,
     Items,
@@ -36,10 +31,11 @@ from ...values.lattice import (
 )
 from ...values.slots import Slot
 from ...values.state import ERROR, MISSING, Content
-from ...values.vector import Vector, capacity_of, length_of
+from ...values.vector import Vector
 from ...values.walk import rebuild
 from ..aliases.pool_demands import unboxed_content
 from ..core.engine import Engine
+from ..core.growth import counted
 from ..core.induction_ranges import assume_ranges
 from ..exceptions.raising import carry_error, error_of, expose_all, is_observable
 from ..state.constants import SourceLoop
@@ -101,7 +97,7 @@ def finish(
         if isinstance(content, RowsCell | RowsTuple):
             sides = [_items_of(x) for x in (entries[slot], begins[slot], last[slot])]
             complete = keys is None or (isinstance(content, RowsCell) and not is_observable(engine, slot))
-            items = _counted(engine, loop, content.items, sides, complete)
+            items = counted(engine, loop, source_of(loop), content.items, sides, complete)
             if isinstance(content, RowsTuple):
                 content = _counted_tuple(engine, content, items)
             else:
@@ -153,44 +149,6 @@ def _only_test(engine: Engine, loop: Loop) -> None:
 def _items_of(content: Content) -> Items | None:
     """The elements of a list or a tuple; None for anything else."""
     return content.items if isinstance(content, LISTS) else items_of_tuple(cast(Abstract, content))
-
-
-def _counted(
-    engine: Engine, loop: Loop, vector: Vector[Abstract], sides: Sequence[Items | None], complete: bool
-) -> Vector[Abstract]:
-    """A vector after a loop; one with a capacity for all trips needs no more from the loop's site.
-
-    Where every trip adds as many elements, its length follows from the number of trips. `sides`: it on entry, and at the
-    beginning and the end of the body. `complete`: nobody sees it after fewer trips.
-    """
-    here = None if loop.instruction is None else loop.instruction.span
-    entry, begin, end = sides
-    if entry is None or vector.site is None or vector.site.span != here:
-        return vector
-    before = length_of(entry)
-    if loop.trips is not None:
-        most = before if isinstance(before, int) else capacity_of(entry)
-        if vector.capacity >= most + loop.trips:
-            vector = replace(vector, site=None)
-    source = source_of(loop)
-    if source is None or not complete or not isinstance(before, int):
-        return vector
-    if not isinstance(begin, Vector) or not isinstance(end, Vector):
-        return vector
-    if not isinstance(begin.length, Value) or not isinstance(end.length, Value):
-        return vector
-    found = recurrence(end.length, begin.length, engine.intervals)
-    step = None if found is None else found.step
-    if step is None or step < 0:
-        return vector
-    length: int | Value = vector.length
-    if source.exact is not None and before + source.exact * step <= vector.capacity:
-        length = before + source.exact * step
-    elif isinstance(source.length, Array):
-        b = engine.b
-        added = b.op(Multiply(), source.length.value, b.op(Constant(np.asarray(step, INT64))))
-        length = b.op(Add(), added, b.op(Constant(np.asarray(before, INT64))))
-    return replace(vector, length=length)
 
 
 def _counted_tuple(engine: Engine, content: RowsTuple, items: Vector[Abstract]) -> Abstract:

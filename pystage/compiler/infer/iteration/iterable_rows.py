@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import cast
 
 from ...library.containers.deques import contents, is_deque
-from ...library.containers.row_lists import collected, of_array
+from ...library.containers.row_lists import collected
 from ...library.containers.row_tables import view_rows
+from ...library.containers.vectors import of_array
 from ...values.bounded import Bounded
 from ...values.lattice import (
     Abstract,

@@ -19,7 +19,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
 from ...library.containers.deques import contents, is_deque, items_of
-from ...library.containers.row_lists import check, compared
+from ...library.containers.vectors import check, compared
 from ...library.kernels.structures import list_items, view_items
 from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.subscripts import structured

@@ -19,8 +19,8 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...library.containers.computed_items import is_of_few
 from ...library.containers.deques import is_deque, items_of
-from ...library.containers.row_lists import as_rows, check, compared, int_of, item
 from ...library.containers.row_tables import view_rows
+from ...library.containers.vectors import check, compared, get, holding, int_of
 from ...library.kernels.array_rows import taken_once
 from ...library.kernels.number_checks import refuse
 from ...library.kernels.structures import list_length
@@ -125,7 +125,7 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
         case Ref() if isinstance(engine.state.get(value.cell), IteratorCell):
             return _rolled_iterator(engine, value, by_place)
         case RowsTuple(rows):
-            return Rolled(list_length(rows), lambda i: item(engine, rows, int_of(i)))
+            return Rolled(list_length(rows), lambda i: get(engine, rows, int_of(i)))
         case Enumerate(inner, start):
             parts = rolled(engine, inner, by_place)
             if parts is None:
@@ -220,31 +220,32 @@ def _rolled_iterator(engine: Engine, iterator: Ref, by_place: bool) -> Rolled | 
 def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled | None:
     """A loop over a tuple or a list of many known elements, as over their rows; None without a common template."""
 
-    def content() -> Items:
-        return value.items if isinstance(value, Tuple) else cast(AnyList, content_of(engine, value)).items
+    def content() -> Items | None:
+        held = value if isinstance(value, Tuple) else content_of(engine, value)
+        return held.items if isinstance(held, Tuple | ListCell | RowsCell) else None
 
     before = content()
     if not isinstance(before, tuple) or (len(before) < limits.WRITTEN_OUT_TRIPS and not by_place):
         return None
-    rows = as_rows(engine, before)
+    rows = holding(engine, before)
     if rows is None and by_place and isinstance(value, Ref):
         count = Const(len(before))
         return Rolled(
             count,
             lambda i: cast(Abstract, container_getitem(engine, value, i)),
-            lambda: list_length(content()),
+            lambda: list_length(content() or ()),
         )
     if rows is None:
         return None
 
     def element(position: Abstract) -> Abstract:
-        now = content()
-        current = rows if isinstance(value, Tuple) or now is before else as_rows(engine, now)
+        now = content() or ()
+        current = rows if isinstance(value, Tuple) or now is before else holding(engine, now)
         if current is None:
             raise DiagnosticError(NotIterable(span=engine.b.span, what="a list that the loop replaces"))
-        return item(engine, current, int_of(position))
+        return get(engine, current, int_of(position))
 
-    return Rolled(Const(len(before)), element, lambda: list_length(content()))
+    return Rolled(Const(len(before)), element, lambda: list_length(content() or ()))
 
 
 def tuple_of(items: tuple[Any, ...]) -> Tuple:
@@ -321,7 +322,7 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
 
     def element(position: Abstract) -> Abstract:
         rows = content()
-        found = item(engine, rows, int_of(position))
+        found = get(engine, rows, int_of(position))
         taken = engine.loops.take()
         if taken is None or rows is not begun or rows.shared is Sharing.TWICE:  # one may come again
             return found
@@ -360,7 +361,7 @@ def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
     def element(position: Abstract) -> Abstract:
         check_size()
         rows = view_rows(engine, replace(content(), slots=None), view.kind)  # of which none was taken out
-        return item(engine, rows, int_of(position))
+        return get(engine, rows, int_of(position))
 
     return Rolled(list_length(start.entries), element, None, check_size)
 

@@ -54,9 +54,9 @@ from ..rules.tables import (
     with_rows,
     without_holes_behind,
 )
-from . import row_lists
-from .row_lists import Int, fold, int_value, truth_of, with_reserve
+from . import vectors
 from .unboxing import frozen, make_members, unboxed
+from .vectors import Int, fold, int_value, reserve, truth_of
 
 
 def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
@@ -71,9 +71,9 @@ def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
 def as_table(ctx: Context, cell: AnyTable, *also: Abstract, ragged: bool = False) -> TableCell | None:
     """The dict or set as rows that can hold the entries `also`; None without a common template.
 
-    `ragged`: as for `row_lists.as_rows`.
+    `ragged`: as for `vectors.holding`.
     """
-    entries = row_lists.as_rows(ctx, stored_entries(cell), *also, ragged=ragged)
+    entries = vectors.holding(ctx, stored_entries(cell), *also, ragged=ragged)
     if entries is None and not also and is_empty(cell):
         entries = Vector(Tuple((NONE, NONE)), 1, 0)
     if entries is None:
@@ -112,7 +112,7 @@ def _indexed(ctx: Operations, cell: TableCell, key: Abstract) -> tuple[Found, Va
     with ctx.b.region(body):
         bucket, seen, _, _, unused, _ = body.params
         window, slots = row_index.window_of(ctx.b, cell.index, bucket), row_index.slots_of(ctx.b, bucket)
-        held = row_lists.taken_rows(ctx, keys, ctx.convert(window, INT64))
+        held = vectors.permuted(ctx, keys, ctx.convert(window, INT64))
         same = same_keys(ctx, held, key)
         assert isinstance(same, Value)
         own = ctx.op(And(), same, ctx.op(Compare("GE"), window, _eight(ctx, 0, INT32)))
@@ -145,10 +145,10 @@ def _scanned(ctx: Operations, cell: TableCell, key: Abstract) -> tuple[Found, Va
     if same is False or (isinstance(rows.length, int) and rows.length == 0):
         return False, zero
     if same is True:
-        return row_lists.compared(ctx, "GT", rows.length, 0), zero
+        return vectors.compared(ctx, "GT", rows.length, 0), zero
     none = ctx.constant(-1, INT32)
     places = ctx.op(Iota(ArrayType(INT32, (rows.capacity,)), 0))
-    own = ctx.op(And(), same, row_lists.is_element(ctx, rows))
+    own = ctx.op(And(), same, vectors.is_element(ctx, rows))
     each = ctx.op(Select(), own, places, ctx.broadcast(none, (rows.capacity,)))
     place = ctx.convert(ctx.op(Reduce(Maximum(), (0,)), each, none), INT64)
     return ctx.op(Compare("GE"), place, zero), ctx.op(Maximum(), place, zero)
@@ -198,7 +198,7 @@ def key_missing(key: object) -> None:
 def check_found(ctx: Context, found: Found, key: Abstract) -> None:
     """Makes the program raise KeyError where there is no such entry."""
     bad = not found if isinstance(found, bool) else ctx.op(Not(), found)
-    row_lists.check(ctx, bad, KeyError(), key_missing, [key])
+    vectors.check(ctx, bad, KeyError(), key_missing, [key])
 
 
 def element_at(ctx: Context, ref: Ref, key: Abstract, place: Value, held: Abstract) -> Abstract:
@@ -317,8 +317,8 @@ def _stored(
         key = _first(ctx, rows, found, place, key)
     count = rows.length
     if found is not True:
-        rows, count = with_reserve(ctx, rows, more, 1)
-    new = row_lists.with_item(ctx, rows, at, Tuple((key, value)))
+        rows, count = reserve(ctx, rows, more, 1)
+    new = vectors.put(ctx, rows, at, Tuple((key, value)))
     return with_rows(ctx.b, table, replace(new, length=count)), at
 
 
@@ -371,9 +371,9 @@ def _numbers(element: Abstract) -> list[Array]:
 
 def delete(ctx: Context, ref: Ref, table: TableCell, place: Int) -> None:
     """Removes the entry at a row from the dict or set, which holds `table`."""
-    removed = row_lists.added(ctx, table.removed, 1)
+    removed = vectors.added(ctx, table.removed, 1)
     if table.index is None:
-        rest = row_lists.without(ctx, table.entries, place)
+        rest = vectors.delete(ctx, table.entries, place)
         ctx.write(ref.cell, replace(table, entries=rest, removed=removed))
         return
     table, at = marked(ctx.b, table), int_value(ctx, place)
@@ -381,7 +381,7 @@ def delete(ctx: Context, ref: Ref, table: TableCell, place: Int) -> None:
     slot = row_index.slot_at(ctx.b, table.slots, at)
     index = row_index.with_slot(ctx.b, table.index, slot, _left_in(ctx, table.index, slot))
     slots = row_index.with_slot(ctx.b, table.slots, at, ctx.constant(row_index.FREE, INT64))
-    holes = row_lists.added(ctx, table.holes, 1)
+    holes = vectors.added(ctx, table.holes, 1)
     ctx.write(ref.cell, replace(table, removed=removed, index=index, slots=slots, holes=holes))
 
 
@@ -398,8 +398,8 @@ def _left_in(ctx: Operations, index: Value, slot: Value) -> Value:
 def pop_last(ctx: Context, ref: Ref, table: TableCell) -> Abstract:
     """Removes the last entry of a dict, which holds `table` and is not empty."""
     table = without_holes_behind(ctx.b, table)
-    last = int_value(ctx, row_lists.added(ctx, table.entries.length, -1))
-    entry = row_lists.item(ctx, table.entries, last)
+    last = int_value(ctx, vectors.added(ctx, table.entries.length, -1))
+    entry = vectors.get(ctx, table.entries, last)
     delete(ctx, ref, table, last)
     return entry
 
@@ -432,9 +432,9 @@ def discard(ctx: Context, ref: Ref, key: Abstract) -> bool:
 
 def cleared(ctx: Operations, table: TableCell) -> TableCell:
     """The table without entries."""
-    removed = row_lists.added(ctx, table.removed, count_of(ctx.b, table))
+    removed = vectors.added(ctx, table.removed, count_of(ctx.b, table))
     index = None if table.index is None else row_index.empty_index(ctx.b, table.entries.capacity)
-    entries = replace(table.entries, length=0)
+    entries = vectors.clear(table.entries)
     return replace(table, entries=entries, removed=removed, index=index, slots=None, holes=0)
 
 
@@ -460,7 +460,7 @@ def fill(ctx: Context, ref: Ref, table: TableCell) -> None:
 
 def many(ctx: Context, elements: Sequence[Abstract]) -> Vector[Abstract] | None:
     """Many elements as a vector, over which a loop is rolled; None for few, or without a common template."""
-    return row_lists.as_rows(ctx, tuple(elements)) if len(elements) > limits.STORED_ONE_BY_ONE else None
+    return vectors.holding(ctx, tuple(elements)) if len(elements) > limits.STORED_ONE_BY_ONE else None
 
 
 def each_entry(ctx: Context, entries: Items, step: Callable[[Abstract, Abstract], None]) -> None:
@@ -481,7 +481,7 @@ def each_entry(ctx: Context, entries: Items, step: Callable[[Abstract, Abstract]
 
 def all_entries(ctx: Context, cell: AnyTable, holds: Callable[[Abstract, Abstract], Abstract]) -> Abstract:
     """Whether `holds(key, value)`, a truth, holds for each entry."""
-    entries = row_lists.as_rows(ctx, entries_of(ctx.b, cell))
+    entries = vectors.holding(ctx, entries_of(ctx.b, cell))
     if entries is None:
         return TRUE
     return fold(
@@ -523,7 +523,7 @@ def equal(
     """`first == second`, at least one of them rows: as many entries, and each of one is in the other."""
     if any(isinstance(x, TableCell) and has_arrays(x.entries.element) for x in (first, second)):
         ctx.fail(NotKnown(span=ctx.span, what="which values of a dict are the same array"))
-    lengths = truth_of(row_lists.compared(ctx, "EQ", length(ctx, first), length(ctx, second)))
+    lengths = truth_of(vectors.compared(ctx, "EQ", length(ctx, first), length(ctx, second)))
     return ctx.branch(lengths, lambda: _is_part(ctx, first, second, same), lambda: FALSE)
 
 
@@ -537,7 +537,7 @@ def _is_part(
 ) -> Abstract:
     table = as_table(ctx, second)
     if table is None:
-        return truth_of(row_lists.compared(ctx, "EQ", length(ctx, first), 0))
+        return truth_of(vectors.compared(ctx, "EQ", length(ctx, first), 0))
 
     def holds(key: Abstract, value: Abstract) -> Abstract:
         found, place = find(ctx, table, key)

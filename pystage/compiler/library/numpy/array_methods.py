@@ -22,7 +22,7 @@ from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
 from ...values.views import Reshaped
-from ..containers import row_lists
+from ..containers import vectors
 from ..context import Context, Raw
 from ..kernels.layout import in_order, keep_order
 from ..kernels.python_implementations import run_program
@@ -325,7 +325,7 @@ def _tolist(ctx: Context, self: Raw) -> Abstract:
     """Nested lists of Python numbers; a number for an array without axes."""
     rules = _rules(self)
     rank = rank_of(ctx, rules, self, "tolist")
-    rows = row_lists.of_array(ctx, self, Form.PYTHON) if rank == 1 else None
+    rows = vectors.of_array(ctx, self, Form.PYTHON) if rank == 1 else None
     if rows is not None:
         return new_rows(ctx, rows)
     if isinstance(self, Bounded) and rank > 1:

@@ -41,8 +41,8 @@ from ...values.lattice import (
 )
 from ...values.vector import Vector
 from ...values.walk import rebuild
-from ..containers.row_lists import Int, int_value, refuse_where
 from ..containers.unboxing import as_contents
+from ..containers.vectors import Int, int_value, refuse_where
 from ..context import Context, Raw
 from ..interfaces.operations import Operations
 from ..kernels.number_checks import refuse

@@ -54,7 +54,7 @@ from ...values.lattice import (
     is_number,
 )
 from ...values.vector import Vector
-from ..containers import row_lists
+from ..containers import sorting, vectors
 from ..context import Context, Raw
 from ..kernels.arithmetic import absolute
 from ..kernels.array_rows import has_arrays
@@ -186,9 +186,9 @@ def _rows_extreme(
 ) -> Abstract:
     """`min` or `max` of a list of rows; `default`: for an empty one. `unordered`: of a set, whose keys must all differ."""
     plain = isinstance(key, Const) and key.value is None
-    empty = row_lists.compared(ctx, "EQ", rows.length, 0)
+    empty = vectors.compared(ctx, "EQ", rows.length, 0)
     if default is None:
-        row_lists.check(ctx, empty, ValueError(), real, [Const(())])
+        vectors.check(ctx, empty, ValueError(), real, [Const(())])
 
     def keyed(each: Abstract) -> Abstract:
         return Tuple((each, each if plain else ctx.call(key, [each]), FALSE))
@@ -206,16 +206,16 @@ def _rows_extreme(
         return Tuple((item, item_key, ctx.branch(same, lambda: TRUE, lambda: ties)))
 
     def best() -> Abstract:
-        first = keyed(row_lists.item(ctx, rows, 0))
-        item, _, ties = cast(Tuple, row_lists.fold(ctx, rows, first, step, first=1)).items
+        first = keyed(vectors.get(ctx, rows, 0))
+        item, _, ties = cast(Tuple, vectors.fold(ctx, rows, first, step, first=1)).items
         if isinstance(ties, Array):
-            reason = NotKnown(span=ctx.span, what=row_lists.UNORDERED)
+            reason = NotKnown(span=ctx.span, what=sorting.UNORDERED)
             ctx.check(ties.value, StagingError(()), refuse, [lambda: reason])
         return item
 
     if default is None:
         return best()
-    return ctx.branch(row_lists.truth_of(empty), lambda: default, best)
+    return ctx.branch(vectors.truth_of(empty), lambda: default, best)
 
 
 def _compared(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
@@ -289,12 +289,12 @@ def _rows_sum(ctx: Context, rows: Vector[Abstract], start: Abstract) -> Abstract
         return binary(ctx, "+", found, each)
 
     def of_arrays() -> Abstract:
-        first = binary(ctx, "+", start, row_lists.item(ctx, rows, 0))
-        return row_lists.fold(ctx, rows, first, step, first=1)
+        first = binary(ctx, "+", start, vectors.get(ctx, rows, 0))
+        return vectors.fold(ctx, rows, first, step, first=1)
 
     if not has_arrays(rows.element):
-        return row_lists.fold(ctx, rows, start, step)
-    empty = row_lists.truth_of(row_lists.compared(ctx, "EQ", rows.length, 0))
+        return vectors.fold(ctx, rows, start, step)
+    empty = vectors.truth_of(vectors.compared(ctx, "EQ", rows.length, 0))
     return ctx.branch(empty, lambda: start, of_arrays)
 
 
@@ -402,7 +402,7 @@ def _quantifier(name: str, decides: bool) -> Callable[..., Abstract]:
             )
         rows = set_methods.gathered(ctx, iterable)
         if rows is not None:
-            return row_lists.fold(
+            return vectors.fold(
                 ctx,
                 rows,
                 Const(not decides),

@@ -39,7 +39,7 @@ from ...values.lattice import (
     Tuple,
 )
 from ...values.vector import Vector, length_of
-from ..containers import row_lists, row_tables
+from ..containers import row_lists, row_tables, vectors
 from ..containers.computed_items import (
     checked_place,
     chosen_item,
@@ -184,25 +184,25 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
 def _of_tuple(ctx: Context, items: Items, index: Abstract) -> Abstract | None:
     """An item or a slice of a tuple of computed length, and a computed slice of any tuple; None for others."""
     if isinstance(index, SliceObject) and (isinstance(items, Vector) or _must_be_of_rows(ctx, index)):
-        rows = row_lists.as_rows(ctx, items)
-        return None if rows is None else row_tuples.of_items(ctx, row_lists.part(ctx, rows, index))
+        rows = vectors.holding(ctx, items)
+        return None if rows is None else row_tuples.of_items(ctx, vectors.slice_of(ctx, rows, index))
     if not isinstance(items, Vector) or not is_index(index):
         return None
-    return row_lists.item(ctx, items, row_lists.front(ctx, items, index, row_lists.tuple_item_outside))
+    return vectors.get(ctx, items, vectors.front(ctx, items, index, row_lists.tuple_item_outside))
 
 
 def _of_list(ctx: Context, container: Abstract, items: Items, index: Abstract) -> Abstract | None:
     """An item or a slice of a list of computed length, and a computed slice of any list; None for others."""
     known = known_object(ctx, index)
     if isinstance(items, Vector) and isinstance(items.length, int) and isinstance(known, slice):
-        return list_of(ctx, row_lists.known_part(ctx, items, known) or ())
+        return list_of(ctx, vectors.known_slice(ctx, items, known) or ())
     if isinstance(index, SliceObject) and (isinstance(items, Vector) or _is_computed_slice(ctx, index)):
-        rows = row_lists.as_rows(ctx, items)
-        return None if rows is None else new_rows(ctx, row_lists.part(ctx, rows, index))
+        rows = vectors.holding(ctx, items)
+        return None if rows is None else new_rows(ctx, vectors.slice_of(ctx, rows, index))
     if isinstance(items, Vector) and is_index(index):
         ring: Vector[Abstract] = ctx.ring(container).items if isinstance(container, Ref) else items
-        place = row_lists.front(ctx, ring, index, row_lists.item_outside)
-        found = row_lists.item(ctx, ring, place)
+        place = vectors.front(ctx, ring, index, row_lists.item_outside)
+        found = vectors.get(ctx, ring, place)
         if isinstance(found, Ref) and isinstance(container, Ref):
             ctx.note_element(found, container, place, index)
         return found
@@ -375,21 +375,21 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
     if isinstance(cell, RowsCell):
         held = unboxed(ctx, new, cell.items.element, views=True)
         cell = cast(AnyList, ctx.settle_ring(container))
-        rows = row_lists.as_rows(ctx, cell.items, held)
+        rows = vectors.holding(ctx, cell.items, held)
     else:
         are_pooled = make_members(ctx, (*cell.items, new))
         members = tuple([unboxed(ctx, item) for item in cell.items]) if are_pooled else cell.items
         held = unboxed(ctx, new) if are_pooled else new
-        rows = row_lists.as_rows(ctx, members, held)
+        rows = vectors.holding(ctx, members, held)
         if rows is None and len(members) > limits.ITEM_BRANCHES:
             held = unboxed(ctx, new)
-            rows = row_lists.as_rows(ctx, members, held, ragged=True)
+            rows = vectors.holding(ctx, members, held, ragged=True)
             if rows is not None and isinstance(index, Array):
                 ctx.leave_rolled(index, _OF_DIFFERENT)
     if rows is not None:
-        place = row_lists.front(ctx, rows, index, row_lists.store_outside)
+        place = vectors.front(ctx, rows, index, row_lists.store_outside)
         shared = has_arrays(held) and frozen(ctx, new, rows.element, element_of(cell.items))
-        stored = with_shared(row_lists.with_item(ctx, rows, place, held), shared)
+        stored = with_shared(vectors.put(ctx, rows, place, held), shared)
         ctx.write(container.cell, with_elements(cell, stored))
         return True
     few = isinstance(cell, ListCell) and 0 < len(cell.items) <= limits.ITEM_BRANCHES
@@ -417,11 +417,11 @@ def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) ->
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
     cell = cast(AnyList, ctx.settle_ring(container))
-    rows = row_lists.as_rows(ctx, cell.items)
+    rows = vectors.holding(ctx, cell.items)
     if rows is None:
         return False
-    place = row_lists.front(ctx, rows, index, row_lists.store_outside)
-    ctx.write(container.cell, with_elements(cell, row_lists.without(ctx, rows, place)))
+    place = vectors.front(ctx, rows, index, row_lists.store_outside)
+    ctx.write(container.cell, with_elements(cell, vectors.delete(ctx, rows, place)))
     return True
 
 
@@ -431,10 +431,10 @@ def _delete_rows(ctx: Context, container: Ref, cell: AnyList, index: SliceObject
     steps = not (isinstance(index.step, Const) and index.step.value in (None, 1))
     if steps or (settled and not _is_computed_slice(ctx, index)):
         return False
-    rows = row_lists.as_rows(ctx, cell.items)
+    rows = vectors.holding(ctx, cell.items)
     if rows is None:
         return False
-    ctx.write(container.cell, with_elements(cell, row_lists.without_part(ctx, rows, index)))
+    ctx.write(container.cell, with_elements(cell, vectors.delete_slice(ctx, rows, index)))
     return True
 
 

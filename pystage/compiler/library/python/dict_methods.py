@@ -26,7 +26,7 @@ from ...values.lattice import (
     Tuple,
     is_number,
 )
-from ..containers import row_lists, row_tables
+from ..containers import row_tables, vectors
 from ..containers.computed_items import chosen_item
 from ..containers.unboxing import frozen
 from ..context import Context, Raw
@@ -95,7 +95,7 @@ def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
             return row_tables.element_at(ctx, cast(Ref, container), abstract(key), place, held)
         if is_counter(table):
             return ctx.branch(
-                row_lists.truth_of(found), lambda: row_tables.value_at(ctx, table, place), missing
+                vectors.truth_of(found), lambda: row_tables.value_at(ctx, table, place), missing
             )
         return _found_or_stored(ctx, cast(Ref, container), abstract(key), looked_up, missing)
     chosen = _chosen(ctx, _known(ctx, container, key), abstract(key)) if missing is None else None
@@ -130,7 +130,7 @@ def _found_or_stored(
         shared = (has_arrays(held) and frozen(ctx, value)) or shared
         return held
 
-    value = ctx.branch(row_lists.truth_of(found), lambda: row_tables.unboxed_at(ctx, table, place), new)
+    value = ctx.branch(vectors.truth_of(found), lambda: row_tables.unboxed_at(ctx, table, place), new)
     if found is not True:
         cell = ctx.settle(ref)
         if row_tables.as_table(ctx, row_tables.unboxed_entries(ctx, cell), Tuple((key, value))) is None:
@@ -172,7 +172,7 @@ def get(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abstract:
     looked_up = row_tables.lookup(ctx, _cell(ctx, self), abstract(key))
     if looked_up is not None:
         found, place, table = looked_up
-        value, truth = row_tables.value_at, row_lists.truth_of(found)
+        value, truth = row_tables.value_at, vectors.truth_of(found)
         return ctx.branch(truth, lambda: value(ctx, table, place), lambda: abstract(default))
     return abstract(_known(ctx, self, key).entries.get(known_key(ctx, key), default))
 
@@ -204,7 +204,7 @@ def pop(ctx: Context, self: Raw, key: Raw, default: Raw = _REQUIRED, /) -> Abstr
         if default is _REQUIRED:
             row_tables.check_found(ctx, found, abstract(key))
             return taken()
-        return ctx.branch(row_lists.truth_of(found), taken, lambda: abstract(default))
+        return ctx.branch(vectors.truth_of(found), taken, lambda: abstract(default))
     entries = dict(_known(ctx, self, key).entries)
     known = known_key(ctx, key)
     if known not in entries:
@@ -226,8 +226,8 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
     """`dict.popitem`."""
     cell = _cell(ctx, self)
     if isinstance(cell, TableCell):
-        empty = row_lists.compared(ctx, "EQ", row_tables.length(ctx, cell), 0)
-        row_lists.check(ctx, empty, KeyError(), _popitem, [new_dict(ctx, {})])
+        empty = vectors.compared(ctx, "EQ", row_tables.length(ctx, cell), 0)
+        vectors.check(ctx, empty, KeyError(), _popitem, [new_dict(ctx, {})])
         return row_tables.pop_last(ctx, cast(Ref, self), cell)
     entries = dict(cell.entries)
     if not entries:

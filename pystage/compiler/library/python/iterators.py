@@ -41,7 +41,7 @@ from ...values.lattice import (
     Tuple,
     Zip,
 )
-from ..containers.row_lists import as_rows, int_of, item
+from ..containers.vectors import get, holding, int_of
 from ..context import Context, Raw
 from ..kernels.structures import MISSING, abstract, cell_of, list_items, new_iterator, type_name, view_items
 from ..numpy.indexing.stores import shape_of
@@ -161,11 +161,11 @@ def _next_if_any(ctx: Context, iterator: Ref, default: Raw) -> Abstract:
         items = source.items if isinstance(source, RowsTuple) else items_in_list(ctx, source)
         if items is None:
             return array_getitem(ctx, source, place)
-        of_one_kind = as_rows(ctx, items)
+        of_one_kind = holding(ctx, items)
         if of_one_kind is None:
             what = "which element of a list of several kinds an iterator gives"
             ctx.fail(NotKnown(span=ctx.span, what=what))
-        return item(ctx, of_one_kind, int_of(place))
+        return get(ctx, of_one_kind, int_of(place))
 
     def none() -> Abstract:
         ctx.write(iterator.cell, replace(after, ended=True))

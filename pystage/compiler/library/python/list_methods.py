@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
@@ -29,7 +28,7 @@ from ...values.lattice import (
     Tuple,
 )
 from ...values.vector import Vector
-from ..containers import row_lists
+from ..containers import row_lists, vectors
 from ..containers.computed_items import is_computed_index, is_index
 from ..containers.unboxing import element_of, frozen, unboxed
 from ..context import Context, Raw
@@ -101,8 +100,9 @@ def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
     cell = _content(ctx, self)
     if (isinstance(cell, RowsCell) or is_computed_index(ctx, place)) and is_index(place):
         held = unboxed(ctx, new, cell.items.element, views=True) if isinstance(cell, RowsCell) else new
-        longer = row_lists.inserted(ctx, _content(ctx, self).items, place, held)
-        if longer is not None:
+        rows = vectors.holding(ctx, _content(ctx, self).items, held)
+        if rows is not None:
+            longer = vectors.insert(ctx, rows, place, held)
             shared = has_arrays(held) and frozen(ctx, new, longer.element, element_of(cell.items))
             return replace_items(ctx, self, with_shared(longer, shared))
     items = list(_items(ctx, self))
@@ -119,7 +119,7 @@ def pop(ctx: Context, self: Raw, index: Raw = -1, /) -> Abstract:
     place = abstract(index)
     cell = _content(ctx, self)
     if isinstance(cell, RowsCell) or is_computed_index(ctx, place):
-        rows = row_lists.as_rows(ctx, ctx.settle_ring(self).items) if is_index(place) else None
+        rows = vectors.holding(ctx, ctx.settle_ring(self).items) if is_index(place) else None
         if rows is not None:
             taken, left = row_lists.popped(ctx, rows, place)
             replace_items(ctx, self, left)
@@ -139,7 +139,7 @@ def remove(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
     rows = _searched(ctx, _content(ctx, self).items, value)
     if rows is not None:
         place = _found(ctx, rows, value, row_lists.remove_missing)
-        return replace_items(ctx, self, row_lists.without(ctx, rows, place))
+        return replace_items(ctx, self, vectors.delete(ctx, rows, place))
     items = list(_items(ctx, self))
     known = _find(ctx, items, value)
     if known is None:
@@ -152,14 +152,14 @@ def remove(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
 def clear(ctx: Context, self: Raw, /) -> Abstract:
     """`list.clear`."""
     rows = vector_of(ctx, self)
-    return replace_items(ctx, self, () if rows is None else replace(rows, length=0))
+    return replace_items(ctx, self, () if rows is None else vectors.clear(rows))
 
 
 @meaning(list.reverse)
 def reverse(ctx: Context, self: Raw, /) -> Abstract:
     """`list.reverse`."""
     rows = vector_of(ctx, self)
-    return replace_items(ctx, self, _items(ctx, self)[::-1] if rows is None else row_lists.turned(ctx, rows))
+    return replace_items(ctx, self, _items(ctx, self)[::-1] if rows is None else vectors.reverse(ctx, rows))
 
 
 @meaning(list.copy)
@@ -214,7 +214,7 @@ def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None,
     except TypeError as error:
         ctx.raise_(error)
     known = _find(ctx, items[first:last], value)
-    row_lists.check(ctx, known is None, ValueError(), kind, [value])
+    vectors.check(ctx, known is None, ValueError(), kind, [value])
     assert known is not None
     return Const(first + known)
 
@@ -224,7 +224,7 @@ def count(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
     """`list.count` and `tuple.count`."""
     rows = vector_of(ctx, self)
     if rows is not None:
-        return row_lists.count(ctx, rows, abstract(value), functools.partial(_same, ctx))
+        return vectors.count(ctx, rows, abstract(value), functools.partial(_same, ctx))
     total: Abstract = Const(0)
     for item in _items(ctx, self):
         same = Const(True) if item is value else _same(ctx, item, value)
@@ -250,7 +250,7 @@ def _searched(ctx: Context, items: Items, value: Raw) -> Vector[Abstract] | None
     for item in items:
         same = TRUE if item is value else _same(ctx, item, value)
         if not isinstance(same, Const):
-            return row_lists.as_rows(ctx, items)
+            return vectors.holding(ctx, items)
         if same.value:
             break
     return None
@@ -258,11 +258,11 @@ def _searched(ctx: Context, items: Items, value: Raw) -> Vector[Abstract] | None
 
 def _found(
     ctx: Context, rows: Vector[Abstract], value: Raw, missing: Callable[..., None], args: Sequence[Raw] = ()
-) -> row_lists.Int:
+) -> vectors.Int:
     """The index of the first element that equals `value`; the program raises what `missing` raises where there is none."""
-    found = row_lists.find(ctx, rows, abstract(value), functools.partial(_same, ctx))
-    place = row_lists.int_of(found)
-    row_lists.check(ctx, row_lists.compared(ctx, "LT", place, 0), ValueError(), missing, args)
+    found = vectors.find(ctx, rows, abstract(value), functools.partial(_same, ctx))
+    place = vectors.int_of(found)
+    vectors.check(ctx, vectors.compared(ctx, "LT", place, 0), ValueError(), missing, args)
     return place
 
 

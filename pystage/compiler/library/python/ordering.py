@@ -25,7 +25,7 @@ from ...values.boundary import Form
 from ...values.gated import Gated, alternatives, tag_of
 from ...values.lattice import Abstract, Array, Const, Ref, Tuple, is_number
 from ...values.vector import Vector
-from ..containers import row_lists
+from ..containers import sorting, vectors
 from ..containers.unboxing import frozen, make_members, unboxed
 from ..context import Context, Raw
 from ..kernels.arithmetic import select
@@ -61,8 +61,8 @@ def in_order(
     if _is_computed(keys):
         make_members(ctx, items)
         held = [unboxed(ctx, item, views=True) for item in items]
-        rows = row_lists.as_rows(ctx, tuple(held), ragged=True)
-        sorts = row_lists.as_rows(ctx, tuple(_ranked(ctx, keys)))
+        rows = vectors.holding(ctx, tuple(held), ragged=True)
+        sorts = vectors.holding(ctx, tuple(_ranked(ctx, keys)))
         if rows is not None and sorts is not None:
             marks = [frozen(ctx, item, rows.element) for item in items]
             ordered = _by_rows(ctx, rows, sorts, backwards, total=total)
@@ -131,7 +131,7 @@ def rows_in_order(
     backwards = bool(ctx.known(reverse, "the order of a sort"))
     function = abstract(key)
     plain = isinstance(function, Const) and function.value is None
-    keys = rows if plain else row_lists.mapped(ctx, rows, function)
+    keys = rows if plain else sorting.mapped(ctx, rows, function)
     return _by_rows(ctx, rows, keys, backwards, unordered and not plain, total)
 
 
@@ -147,14 +147,14 @@ def _by_rows(
     total: bool = False,
 ) -> Vector[Abstract]:
     """The rows in the order of their keys; `without_ties`: PS401 where two are equal, or may be."""
-    if not row_lists.has_own_order(keys.element):
-        return row_lists.in_order(ctx, rows, keys, backwards, without_ties)
+    if not sorting.has_own_order(keys.element):
+        return sorting.in_order(ctx, rows, keys, backwards, without_ties)
     if without_ties or total:
         ctx.fail(NotKnown(span=ctx.span, what=OF_OBJECTS))
     if backwards:
-        rows, keys = row_lists.turned(ctx, rows), row_lists.turned(ctx, keys)
-    row_lists.refuse_nan_rows(ctx, keys, "the order of tuples with NaN")
-    many = row_lists.compared(ctx, "GE", keys.length, MOST_RUN)
+        rows, keys = vectors.reverse(ctx, rows), vectors.reverse(ctx, keys)
+    vectors.refuse_nan_rows(ctx, keys, "the order of tuples with NaN")
+    many = vectors.compared(ctx, "GE", keys.length, MOST_RUN)
     if many is not False and keys.capacity >= MOST_RUN:
         reason = NotKnown(span=ctx.span, what=f"the order of a sort of {MOST_RUN} objects or more")
         if many is True:
@@ -163,8 +163,8 @@ def _by_rows(
     places = ctx.ndarray(ctx.op(Iota(ArrayType(INT64, (keys.capacity,)), 0)))
     order = run_program(ctx, _insertion_order, [new_rows(ctx, keys), places])
     assert isinstance(order, Ref)
-    ordered = replace(rows, element=row_lists.taken_rows(ctx, rows.element, ctx.contents(order)))
-    return row_lists.turned(ctx, ordered) if backwards else ordered
+    ordered = replace(rows, element=vectors.permuted(ctx, rows.element, ctx.contents(order)))
+    return vectors.reverse(ctx, ordered) if backwards else ordered
 
 
 MOST_RUN = 64
@@ -180,7 +180,7 @@ def _key_at(keys: Any, place: Any) -> Any:
 def _key_inside(ctx: Context, keys: Raw, place: Raw) -> Abstract:
     vector = vector_of(ctx, keys)
     assert vector is not None
-    return row_lists.item(ctx, vector, row_lists.int_of(abstract(place)))
+    return vectors.get(ctx, vector, vectors.int_of(abstract(place)))
 
 
 def _insertion_order(keys: Any, indices: Any) -> Any:

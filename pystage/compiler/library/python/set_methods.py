@@ -30,8 +30,8 @@ from ...values.lattice import (
 )
 from ...values.state import ERROR
 from ...values.vector import Vector
-from ..containers import row_lists, row_tables
-from ..containers.row_lists import truth_of
+from ..containers import row_tables, vectors
+from ..containers.vectors import truth_of
 from ..context import Context, Raw
 from ..kernels import table_keys
 from ..kernels.structures import MISSING, abstract, cell_of, known_object, lift, new_set, type_name
@@ -223,7 +223,7 @@ def _change(ctx: Context, op: str, ref: Ref, other: AnyTable) -> None:
 def _common(ctx: Context, first: AnyTable, second: AnyTable) -> Ref:
     """The intersection; objects are those of the smaller set, of the second at equal sizes."""
     longer = truth_of(
-        row_lists.compared(ctx, "GT", row_tables.length(ctx, second), row_tables.length(ctx, first))
+        vectors.compared(ctx, "GT", row_tables.length(ctx, second), row_tables.length(ctx, first))
     )
     made = new_set(ctx, ())
 
@@ -243,7 +243,7 @@ def _order(ctx: Context, op: str, first: AnyTable, second: AnyTable) -> Abstract
     if op == "<=":
         return part
     lengths = truth_of(
-        row_lists.compared(ctx, "NE", row_tables.length(ctx, first), row_tables.length(ctx, second))
+        vectors.compared(ctx, "NE", row_tables.length(ctx, first), row_tables.length(ctx, second))
     )
     return ctx.branch(part, lambda: lengths, lambda: part)
 

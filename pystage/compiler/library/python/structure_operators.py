@@ -17,7 +17,7 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
 from ...hlo.types import BOOL
-from ...library.kernels.structures import items_in_list, vector_of, with_elements
+from ...library.kernels.structures import items_in_list, with_elements
 from ...ops import And, Not, Or
 from ...values.boundary import Form
 from ...values.bounded import Bounded
@@ -43,6 +43,7 @@ from ...values.lattice import (
     Records,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     TableCell,
     Tuple,
@@ -51,7 +52,7 @@ from ...values.lattice import (
 )
 from ...values.vector import Vector
 from ...values.walk import head
-from ..containers import row_lists, row_tables
+from ..containers import row_lists, row_tables, vectors
 from ..context import Context
 from ..kernels import row_tuples
 from ..kernels.layout import note_compared
@@ -120,14 +121,14 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
 def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
     both = _vectors(ctx, left, right)
     if both is not None and not is_list(ctx, left):
-        rows = row_lists.joined(ctx, *both)
+        rows = vectors.concatenate(ctx, *both)
         if rows is not None:
             return row_tuples.of_items(ctx, rows)
     elif both is not None:
         cells = [cell_of(ctx, x) for x in (left, right)] if row_lists.unite(ctx, *both) else None
         held = row_lists.with_members(ctx, *([cell.items for cell in cells] if cells else both))
         more = row_lists.with_members(ctx, cell_of(ctx, right).items, cell_of(ctx, left).items)
-        rows = row_lists.joined(ctx, held, more)
+        rows = vectors.concatenate(ctx, held, more)
         if rows is not None:
             return new_rows(ctx, rows)
     first, second = sequence_items(ctx, left), sequence_items(ctx, right)
@@ -139,7 +140,7 @@ def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | N
 
 def _repeated(ctx: Context, sequence: Abstract, count: Abstract) -> Abstract | None:
     known = items_in_list(ctx, sequence)
-    rows = row_lists.repeated(ctx, known, count) if isinstance(known, tuple) else None
+    rows = vectors.repeat(ctx, known, count) if isinstance(known, tuple) else None
     if rows is not None:
         return new_rows(ctx, rows)
     items = sequence_items(ctx, sequence)
@@ -380,10 +381,10 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
         return Const(ctx.known(item, "what is looked up in a set or dict") in known)
     if isinstance(container, Const) and isinstance(container.value, str | bytes | range):
         return Const(ctx.known(item, "what is looked up in a string") in container.value)
-    vector = vector_of(ctx, container)
-    if vector is not None:
-        found = row_lists.find(ctx, vector, item, lambda x, y: _truth(ctx, equal(x, y)))
-        return row_lists.is_place_found(ctx, found)
+    holder = container if isinstance(container, RowsTuple) else cell
+    if isinstance(holder, RowsTuple | RowsCell):
+        found = vectors.find(ctx, holder.items, item, lambda x, y: _truth(ctx, equal(x, y)))
+        return vectors.is_place_found(ctx, found)
     items = ctx.iterate(container)
     if items is None:
         operation = "the operator in"
@@ -397,8 +398,8 @@ def _in_view(ctx: Context, item: Abstract, view: DictView, equal: Equal) -> Abst
     table = ctx.cell(Ref(view.cell))
     if view.kind == "values":
         rows = row_tables.view_rows(ctx, table, "values")
-        found = row_lists.find(ctx, rows, item, lambda x, y: _truth(ctx, equal(x, y)))
-        return row_lists.is_place_found(ctx, found)
+        found = vectors.find(ctx, rows, item, lambda x, y: _truth(ctx, equal(x, y)))
+        return vectors.is_place_found(ctx, found)
     if not isinstance(item, Tuple) or len(item.items) != 2:
         return FALSE
     key, value = item.items
@@ -407,7 +408,7 @@ def _in_view(ctx: Context, item: Abstract, view: DictView, equal: Equal) -> Abst
         ctx.fail(NotKnown(span=ctx.span, what="what is looked up in a set or dict"))
     is_there, place, _ = looked_up
     held = row_tables.value_at(ctx, table, place)
-    return ctx.branch(row_lists.truth_of(is_there), lambda: _truth(ctx, equal(held, value)), lambda: FALSE)
+    return ctx.branch(vectors.truth_of(is_there), lambda: _truth(ctx, equal(held, value)), lambda: FALSE)
 
 
 def _holds(ctx: Context, item: Abstract, items: Sequence[Abstract], equal: Equal) -> Abstract:

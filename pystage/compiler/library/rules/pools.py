@@ -13,10 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from ...hlo.ir import Region, Value
-from ...hlo.types import INT64, ArrayType
-from ...library.rules.templates import template_of_both, template_of_items
-from ...values.capacity import AllocationSite
+from ...hlo.types import INT64
+from ...library.rules.templates import placeholder, template_of_both, template_of_items, vector_template
 from ...values.identity import SOME_OBJECT
 from ...values.lattice import (
     LISTS,
@@ -32,14 +30,9 @@ from ...values.lattice import (
 )
 from ...values.vector import Sharing, Vector, capacity_of
 from ...values.walk import children, counterparts, inner, rebuild, with_children
-from .templates import joined, row_template, template_of, with_capacity
+from .templates import joined, row_template, template_of
 
-_NOWHERE = Region()
 K = TypeVar("K")
-
-
-def _placeholder(type: ArrayType) -> Value:
-    return Value(type, _NOWHERE, 0)
 
 
 # ---------------------------------------------------------------- templates
@@ -55,8 +48,8 @@ def class_of_contents(contents: Cell) -> type:
 def template_of_contents(contents: Contents) -> Contents | None:
     """The template of the contents of one object; None where a part has none."""
     if isinstance(contents, RowsCell):
-        template = rebuild(contents.items, lambda v: _placeholder(v.type))
-        return RowsCell(replace(template, length=_placeholder(ArrayType(INT64)), objects=(SOME_OBJECT,)))
+        template = rebuild(contents.items, lambda v: placeholder(v.type.dtype, v.type.shape))
+        return RowsCell(replace(template, length=placeholder(INT64), objects=(SOME_OBJECT,)))
     parts = [template_of(part) for part in children(contents)]
     return None if None in parts else with_children(contents, parts)
 
@@ -101,15 +94,6 @@ def _joined_items(a: Items, b: Items, loop: bool) -> Vector[Abstract] | None:
     sites = [x.site for x in vectors if x.site is not None]
     shared = max([x.shared for x in vectors], default=Sharing.NOT)
     return vector_template(element, max(capacity_of(a), capacity_of(b)), sites[0] if sites else None, shared)
-
-
-def vector_template(
-    element: Abstract, capacity: int, site: AllocationSite | None, shared: Sharing = Sharing.NOT
-) -> Vector[Abstract]:
-    """The template of vectors of such elements, of any length up to the capacity."""
-    return Vector(
-        with_capacity(element, capacity), capacity, _placeholder(ArrayType(INT64)), site, shared=shared
-    )
 
 
 def parts_of(contents: Cell) -> list[Abstract]:

@@ -38,7 +38,7 @@ from ...values.lattice import (
     same_constant,
 )
 from ...values.node import TreeNode
-from ...values.vector import Vector, capacity_of
+from ...values.vector import Sharing, Vector, capacity_of
 from ...values.walk import nodes, rebuild, values_of
 from .numbers import common_type, joined_range, kinds_of, number_type, range_of
 from .promote import PYTHON_DTYPES, fits
@@ -115,9 +115,16 @@ def can_be_view(item: Bounded) -> bool:
     return known and all(e.progression is not None for e in item.extents)
 
 
+def vector_template(
+    element: N, capacity: int, site: AllocationSite | None = None, shared: Sharing = Sharing.NOT
+) -> Vector[N]:
+    """The template of vectors of at most so many elements of a template."""
+    return Vector(with_capacity(element, capacity), capacity, placeholder(INT64), site, shared=shared)
+
+
 def tuple_template(element: Abstract, capacity: int, site: AllocationSite | None = None) -> RowsTuple:
     """The template of tuples of at most so many elements of a template."""
-    return RowsTuple(Vector(with_capacity(element, capacity), capacity, placeholder(INT64), site))
+    return RowsTuple(vector_template(element, capacity, site))
 
 
 def items_of_tuple(x: Abstract | None) -> Items | None:

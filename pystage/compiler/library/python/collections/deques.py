@@ -27,8 +27,7 @@ from ....values.lattice import (
     Ref,
 )
 from ....values.vector import Vector, length_of
-from ...containers import deques as rings
-from ...containers import row_lists
+from ...containers import vectors
 from ...containers.computed_items import is_index
 from ...containers.deques import CHANGES, contents, is_deque, items_of, maxlen_of, new_deque
 from ...containers.unboxing import frozen, unboxed
@@ -79,9 +78,9 @@ def _put(ctx: Context, ref: Ref, new: Abstract, in_front: bool) -> None:
     if maxlen == 0:
         return
     now, held = _held(ctx, ref, now, new)
-    rows = row_lists.as_rows(ctx, now, held) if isinstance(now, Vector) else None
+    rows = vectors.holding(ctx, now, held) if isinstance(now, Vector) else None
     if rows is not None:
-        rows = rings.put(ctx, rows, held, in_front, maxlen)
+        rows = vectors.push(ctx, rows, held, in_front, maxlen)
         _set(ctx, ref, with_shared(rows, has_arrays(held) and frozen(ctx, new)))
         return
     items = list_items(ctx, contents(ctx, ref))
@@ -109,10 +108,10 @@ def _held(ctx: Context, ref: Ref, items: Items, new: Abstract) -> tuple[Items, A
 def _taken(ctx: Context, ref: Ref, in_front: bool) -> Abstract:
     """Takes the element at one end out."""
     items = _present(ctx, ref)
-    empty = row_lists.compared(ctx, "EQ", length_of(items), 0)
-    row_lists.check(ctx, empty, IndexError(), _pop_empty)
+    empty = vectors.compared(ctx, "EQ", length_of(items), 0)
+    vectors.check(ctx, empty, IndexError(), _pop_empty)
     if isinstance(items, Vector):
-        found, rest = row_lists.taken(ctx, items, in_front)
+        found, rest = vectors.pop(ctx, items, in_front)
         _set(ctx, ref, rest)
     else:
         found = items[0 if in_front else -1]
@@ -236,13 +235,13 @@ def _outside() -> None:
     operator.getitem(collections.deque(), 0)
 
 
-def _place(ctx: Context, items: Items, index: Raw) -> row_lists.Int:
+def _place(ctx: Context, items: Items, index: Raw) -> vectors.Int:
     """An index counted from the front; IndexError where there is no such element."""
     position = abstract(index)
     if not is_index(position):
         ctx.raise_(TypeError(f"sequence index must be integer, not {class_name(ctx, index)!r}"))
     if isinstance(items, Vector):
-        return row_lists.front(ctx, items, position, _outside)
+        return vectors.front(ctx, items, position, _outside)
     known = operator.index(ctx.known(position, "the index of a deque"))
     if not -len(items) <= known < len(items):
         ctx.raise_(IndexError("deque index out of range"))
@@ -258,7 +257,7 @@ def _at_index(ctx: Context, ref: Raw, index: Raw) -> Items:
     """The elements of a deque, as a vector where the index is computed."""
     items, position = _ring(ctx, ref), abstract(index)
     if isinstance(position, Array) and is_index(position) and ctx.is_computed(position):
-        return row_lists.as_rows(ctx, items) or items
+        return vectors.holding(ctx, items) or items
     return items
 
 
@@ -268,7 +267,7 @@ def getitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
     items = _at_index(ctx, self, index)
     place = _place(ctx, items, index)
     if isinstance(items, Vector):
-        return row_lists.item(ctx, items, place)
+        return vectors.get(ctx, items, place)
     return items[cast(int, place)]
 
 
@@ -278,9 +277,9 @@ def setitem(ctx: Context, self: Raw, index: Raw, value: Raw, /) -> Abstract:
     now, new = _at_index(ctx, self, index), abstract(value)
     place = _place(ctx, now, index)
     now, held = _held(ctx, self, now, new)
-    rows = row_lists.as_rows(ctx, now, held) if isinstance(now, Vector) else None
+    rows = vectors.holding(ctx, now, held) if isinstance(now, Vector) else None
     if rows is not None:
-        rows = row_lists.with_item(ctx, rows, place, held)
+        rows = vectors.put(ctx, rows, place, held)
         _set(ctx, self, with_shared(rows, has_arrays(held) and frozen(ctx, new)))
         return NONE
     items = list(list_items(ctx, contents(ctx, self)))
@@ -310,7 +309,7 @@ def length(ctx: Context, self: Raw, /) -> Abstract:
 def clear(ctx: Context, self: Raw, /) -> Abstract:
     """`deque.clear`."""
     items = _ring(ctx, self)
-    _set(ctx, self, replace(items, length=0) if isinstance(items, Vector) else ())
+    _set(ctx, self, vectors.clear(items) if isinstance(items, Vector) else ())
     _note_change(ctx, self)
     return NONE
 
@@ -371,8 +370,8 @@ def insert(ctx: Context, self: Raw, index: Raw, x: Raw, /) -> Abstract:
     """`deque.insert`."""
     maxlen = maxlen_of(ctx, self)
     if maxlen is not None:
-        full = row_lists.compared(ctx, "GE", length_of(_ring(ctx, self)), maxlen)
-        row_lists.check(ctx, full, IndexError(), _insert_full)
+        full = vectors.compared(ctx, "GE", length_of(_ring(ctx, self)), maxlen)
+        vectors.check(ctx, full, IndexError(), _insert_full)
     return _of_list("insert", "length")(ctx, self, index, x)
 
 
@@ -425,16 +424,16 @@ def add_in_place(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
     return abstract(self)
 
 
-def changes(ctx: Context, ref: Raw) -> row_lists.Int:
+def changes(ctx: Context, ref: Raw) -> vectors.Int:
     """The number of changes of a deque's length."""
-    return row_lists.int_of(cell_of(ctx, ref).fields[CHANGES])
+    return vectors.int_of(cell_of(ctx, ref).fields[CHANGES])
 
 
 def element(ctx: Context, ref: Raw, place: Abstract) -> Abstract:
     """The element that a loop has reached."""
     items = _ring(ctx, ref)
     if isinstance(items, Vector):
-        return row_lists.item(ctx, items, row_lists.int_of(place))
+        return vectors.get(ctx, items, vectors.int_of(place))
     if isinstance(place, Const):
         return cast(Abstract, items[place.value])
     ctx.fail(NotKnown(span=ctx.span, what="the place of an element of a deque"))

@@ -12,7 +12,7 @@ from typing import Any
 from ....library.kernels.structures import items_in_list, with_elements
 from ....values.lattice import LISTS, NONE, Abstract, Ref, RowsCell
 from ....values.vector import Vector
-from ...containers import row_lists
+from ...containers import vectors
 from ...containers.unboxing import unboxed
 from ...context import Context, Raw
 from ...kernels.array_rows import has_arrays
@@ -40,7 +40,7 @@ def _item(ctx: Context, heap: Raw, place: Raw) -> Abstract:
     """An element, without a bounds check."""
     items = items_in_list(ctx, heap)
     if isinstance(items, Vector):
-        return row_lists.item(ctx, items, row_lists.int_of(abstract(place)))
+        return vectors.get(ctx, items, vectors.int_of(abstract(place)))
     found = container_getitem(ctx, heap, place)
     assert found is not None
     return found
@@ -54,11 +54,11 @@ def _store(ctx: Context, heap: Raw, place: Raw, item: Raw) -> Abstract:
     rows = None
     if isinstance(cell, RowsCell):
         new = unboxed(ctx, new, cell.items.element)
-        rows = row_lists.as_rows(ctx, cell.items, new)
+        rows = vectors.holding(ctx, cell.items, new)
     if rows is None or has_arrays(rows.element):
         container_setitem(ctx, heap, place, item)
     else:
-        stored = row_lists.with_item(ctx, rows, row_lists.int_of(abstract(place)), new)
+        stored = vectors.put(ctx, rows, vectors.int_of(abstract(place)), new)
         ctx.write(heap.cell, with_elements(cell, stored))
     return NONE
 

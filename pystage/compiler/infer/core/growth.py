@@ -1,26 +1,36 @@
-"""Templates and capacities of vectors that differ on the two sides of a join."""
+"""Growth: templates and capacities of vectors that differ at a join, and what is known of them after a loop.
+
+In: the elements of lists, tuples, dicts, sets and pools on the two sides of a join. Out: the vector that covers both, with
+the capacity of the loop in which it grows as an allocation site, or as many rows as all trips may need.
+"""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
 
 from ... import limits
+from ...analysis.induction import recurrence
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
-from ...library.rules.pools import joined_contents, template_of_pool, vector_template
+from ...library.rules.pools import joined_contents, template_of_pool
 from ...library.rules.templates import (
     items_of_tuple,
     row_size,
     row_template,
     template_of_items,
-    tuple_template,
+    vector_template,
     with_capacity,
 )
+from ...ops import Add, Constant, Multiply
 from ...values.capacity import AllocationSite, Capacity, first_size
 from ...values.lattice import (
     LISTS,
     Abstract,
+    Array,
     Cell,
     Contents,
     Items,
@@ -29,15 +39,21 @@ from ...values.lattice import (
     RowsTuple,
     Tuple,
 )
+from ...values.node import TreeNode
 from ...values.vector import Sharing, Vector, capacity_of, length_of
 from ...values.walk import rebuild, values_of
+from ..state.constants import SourceLoop
+from ..state.loop import Loop
 from ..state.phi import Placeholder, placeholder_for
+from .engine import Engine
 
-_Objects = tuple[()] | Vector[Contents]
-"""The objects of a pool, which may be empty."""
+N = TypeVar("N", bound=TreeNode)
+_Objects = tuple[Contents, ...] | Vector[Contents]
+"""The objects of a pool, () where it is empty."""
+_TUPLES = "tuples in a list"
 
 
-class JoinedRows:
+class JoinedVectors:
     """The templates of one join.
 
     `loop`: of the entry of a loop and the end of its body. `trips`: the greatest number of its iterations, where that is
@@ -57,26 +73,15 @@ class JoinedRows:
     def items(self, a: Items, b: Items, template: Abstract, is_table: bool) -> Vector[Abstract]:
         """Joins the elements of two lists of different elements or lengths into a vector with a common template."""
         most = 0 if is_table else limits.COUNTED_ROWS
-        return self._vector(a, b, template, *self._capacity(a, b, template, most))
+        return self._of_elements(a, b, template, *self._capacity(a, b, template, most))
 
-    def tuple_of_rows(self, a: Items, b: Items, template: Abstract) -> RowsTuple:
+    def tuple_of(self, a: Items, b: Items, template: Abstract) -> RowsTuple:
         """Joins two tuples of different elements or lengths into a vector with a common template.
 
         Its memory is copied wherever it gets longer, so that it has little at first, however many trips there are.
         """
         capacity = self._capacity(a, b, template, most=limits.FIRST_CAPACITY, with_inputs=False)
-        return RowsTuple(self._vector(a, b, template, *capacity))
-
-    def _vector(
-        self, a: Items, b: Items, template: Abstract, capacity: int, site: AllocationSite | None
-    ) -> Vector[Abstract]:
-        first, second = [template_of_items(x, ragged=True) for x in (a, b)]
-        template = self._with_tuple_capacity(first, second, template, capacity)
-        element = rebuild(with_capacity(template, capacity), placeholder_for)
-        shared = max([x.shared for x in (a, b) if isinstance(x, Vector)], default=Sharing.NOT)
-        starts = [x.start if isinstance(x, Vector) and x.capacity == capacity else 0 for x in (a, b)]
-        length = joined_count(length_of(a), length_of(b))
-        return Vector(element, capacity, length, site, joined_count(*starts), shared)
+        return RowsTuple(self._of_elements(a, b, template, *capacity))
 
     def pool(self, a: PoolCell, b: PoolCell) -> PoolCell | None:
         """Joins two pools with different objects or contents; None where they have no common template."""
@@ -90,32 +95,35 @@ class JoinedRows:
         theirs: _Objects = b.objects or ()
         capacity, site = self._capacity(ours, theirs, template)
         if isinstance(template, RowsCell):
-            template = RowsCell(self._with_inner_capacity(first, second, template.items, capacity))
+            lists = [x.items for x in (first, second) if isinstance(x, LISTS)]
+            template = RowsCell(
+                self._inside(lists[0], lists[-1], template.items, capacity, "lists in a list")
+            )
             capacity, site = self._capacity(ours, theirs, template)  # of objects of this size
-        contents = rebuild(with_capacity(template, capacity), placeholder_for)
-        vectors = [x for x in (a.objects, b.objects) if x is not None]
-        if len(vectors) == 2:  # what is the same on both sides stays
-            columns = [values_of(x.element) for x in vectors]
-            kept = {i: v for i, (v, w) in enumerate(zip(*columns)) if v is w}
-            if _types(columns[0]) == _types(columns[1]) == _types(values_of(contents)):
-                at = itertools.count()
-                contents = rebuild(contents, lambda v: kept.get(next(at), v))
-        length = joined_count(length_of(ours), length_of(theirs))
-        shared = max([x.shared for x in vectors])
-        return PoolCell(Vector(contents, capacity, length, site, shared=shared), a.stored or b.stored)
+        vector = _joined(ours, theirs, template, capacity, site)
+        return PoolCell(_with_kept_columns(vector, ours, theirs), a.stored or b.stored)
 
-    def _with_inner_capacity(
-        self, a: Contents | None, b: Contents | None, template: Vector[Abstract], count: int
+    def _of_elements(
+        self, a: Items, b: Items, template: Abstract, capacity: int, site: AllocationSite | None
     ) -> Vector[Abstract]:
-        """The template of lists in a pool of `count` objects, with the capacity of the loop in which they grow."""
-        lists = [x.items for x in (a, b) if isinstance(x, LISTS)]
-        first, second = capacity_of(lists[0]), capacity_of(lists[-1])
-        if template.site is not None or second <= first or self._capacity_here is None:
+        first, second = [template_of_items(x, ragged=True) for x in (a, b)]
+        return _joined(a, b, self._with_tuple_capacity(first, second, template, capacity), capacity, site)
+
+    def _inside(
+        self, first: Items | None, second: Items | None, template: Vector[Abstract], count: int, what: str
+    ) -> Vector[Abstract]:
+        """The template of vectors inside of `count` elements, with the capacity of the loop in which they grow."""
+        if template.site is not None or self._capacity_here is None or first is None or second is None:
+            return template
+        before, after = capacity_of(first), capacity_of(second)
+        if after <= before:
             return template
         element = row_template(template.element)
         itemsize = row_size(element) * count
-        initial = max(second, limits.FIRST_INNER_CAPACITY)
-        found = self._capacity_here(initial, itemsize, "lists in a list", is_inner=True)
+        initial = max(after, limits.FIRST_INNER_CAPACITY)
+        if what == _TUPLES:  # what is longer is cropped
+            initial = max(before, first_size(limits.FIRST_INNER_CAPACITY, itemsize, after))
+        found = self._capacity_here(initial, itemsize, what, is_inner=True)
         return vector_template(element, found.size, found.site, template.shared)
 
     def _with_tuple_capacity(
@@ -123,7 +131,7 @@ class JoinedRows:
     ) -> Abstract:
         """The template of elements, with the capacity of the loop in which tuples among them grow.
 
-        What is stored there later is made to fit (`row_lists.as_rows`).
+        What is stored there later is made to fit (`vectors.holding`).
         """
         if isinstance(template, Tuple):
             sides = [x.items if isinstance(x, Tuple) else (None,) * len(template.items) for x in (a, b)]
@@ -131,22 +139,9 @@ class JoinedRows:
             return Tuple(
                 tuple([self._with_tuple_capacity(x, y, part, count) for x, y, part in parts]), template.cls
             )
-        if (
-            not isinstance(template, RowsTuple)
-            or template.items.site is not None
-            or self._capacity_here is None
-        ):
+        if not isinstance(template, RowsTuple):
             return template
-        first, second = items_of_tuple(a), items_of_tuple(b)
-        if first is None or second is None or capacity_of(second) <= capacity_of(first):
-            return template
-        element = row_template(template.items.element)
-        itemsize = row_size(element) * count
-        initial = max(
-            capacity_of(first), first_size(limits.FIRST_INNER_CAPACITY, itemsize, capacity_of(second))
-        )
-        found = self._capacity_here(initial, itemsize, "tuples in a list", is_inner=True)
-        return tuple_template(element, found.size, found.site)
+        return RowsTuple(self._inside(items_of_tuple(a), items_of_tuple(b), template.items, count, _TUPLES))
 
     def _capacity(
         self,
@@ -190,6 +185,34 @@ class JoinedRows:
         return found.size, found.site
 
 
+def _joined(
+    a: tuple[N, ...] | Vector[N],
+    b: tuple[N, ...] | Vector[N],
+    template: N,
+    capacity: int,
+    site: AllocationSite | None,
+) -> Vector[N]:
+    """The vector of the elements of either side, which the template covers."""
+    element = rebuild(with_capacity(template, capacity), placeholder_for)
+    vectors = [x for x in (a, b) if isinstance(x, Vector)]
+    shared = max([x.shared for x in vectors], default=Sharing.NOT)
+    starts = [x.start if isinstance(x, Vector) and x.capacity == capacity else 0 for x in (a, b)]
+    length = joined_count(length_of(a), length_of(b))
+    return Vector(element, capacity, length, site, joined_count(*starts), shared)
+
+
+def _with_kept_columns(vector: Vector[Contents], a: _Objects, b: _Objects) -> Vector[Contents]:
+    """The objects of a pool; numbers that are the same on both sides stay."""
+    if not isinstance(a, Vector) or not isinstance(b, Vector):
+        return vector
+    columns = [values_of(x.element) for x in (a, b, vector)]
+    first, second, types = [[v.type for v in each] for each in columns]
+    if not first == second == types:
+        return vector
+    kept = iter([v if v is w else new for v, w, new in zip(*columns)])
+    return replace(vector, element=rebuild(vector.element, lambda v: next(kept)))
+
+
 def is_same_count(a: int | Value, b: int | Value) -> bool:
     """True for two counts that are certainly equal."""
     return a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
@@ -200,6 +223,43 @@ def joined_count(a: int | Value, b: int | Value) -> int | Value:
     return a if is_same_count(a, b) else Placeholder(ArrayType(INT64))
 
 
-def _types(columns: Sequence[Value]) -> list[ArrayType]:
-    """The types of the arrays of a pool."""
-    return [v.type for v in columns]
+def counted(
+    engine: Engine,
+    loop: Loop,
+    source: SourceLoop | None,
+    vector: Vector[Abstract],
+    sides: Sequence[Items | None],
+    complete: bool,
+) -> Vector[Abstract]:
+    """A vector after a loop; one with a capacity for all trips needs no more from the loop's site.
+
+    Where every trip adds as many elements, its length follows from the number of trips. `source`: the loop in the source.
+    `sides`: the vector on entry, and at the beginning and the end of the body. `complete`: nobody sees it after fewer trips.
+    """
+    here = None if loop.instruction is None else loop.instruction.span
+    entry, begin, end = sides
+    if entry is None or vector.site is None or vector.site.span != here:
+        return vector
+    before = length_of(entry)
+    if loop.trips is not None:
+        most = before if isinstance(before, int) else capacity_of(entry)
+        if vector.capacity >= most + loop.trips:
+            vector = replace(vector, site=None)
+    if source is None or not complete or not isinstance(before, int):
+        return vector
+    if not isinstance(begin, Vector) or not isinstance(end, Vector):
+        return vector
+    if not isinstance(begin.length, Value) or not isinstance(end.length, Value):
+        return vector
+    found = recurrence(end.length, begin.length, engine.intervals)
+    step = None if found is None else found.step
+    if step is None or step < 0:
+        return vector
+    length: int | Value = vector.length
+    if source.exact is not None and before + source.exact * step <= vector.capacity:
+        length = before + source.exact * step
+    elif isinstance(source.length, Array):
+        b = engine.b
+        added = b.op(Multiply(), source.length.value, b.op(Constant(np.asarray(step, INT64))))
+        length = b.op(Add(), added, b.op(Constant(np.asarray(before, INT64))))
+    return replace(vector, length=length)
