@@ -266,6 +266,20 @@ def test_a_recursion_into_one_of_several_objects_is_given_up_soon() -> None:
     assert watch.engines[-1].effort.steps < 40_000
 
 
+def partitioned(xs, left, right):
+    if right <= left:
+        return
+    middle = left
+    while middle < right and xs[middle] < 3.0:
+        middle += 1
+    partitioned(xs, left, middle - 1)
+    partitioned(xs, middle + 1, right)
+
+
+def test_a_recursion_of_the_program_itself_is_given_up_with_a_refusal() -> None:
+    Watch(partitioned, [float(i) for i in range(7)], 0, 6, refused="PS602")
+
+
 def nearest_of_each(xs):
     return [nearest(x) for x in xs]
 

@@ -25,6 +25,12 @@ def pairs_of_one_iterator(x):
     return [a * 10 + b for a, b in zip(it, it)]
 
 
+@cases.each((X,), (X[:1],))
+def columns_of_no_rows(x):
+    rows = [[float(i), x[0]] for i in range(len(x) - 1)]
+    return [list(column) for column in zip(*rows)][::-1], [a for (a,) in zip(*[])]
+
+
 @cases(X)
 def what_enumerate_leaves(x):
     it = iter([x[0], x[1], x[2], x[3]])

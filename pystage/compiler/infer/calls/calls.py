@@ -58,7 +58,10 @@ from .printing import refuse_under_jax
 def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract]) -> Abstract:
     """Calls a user function with its parameters bound, by a summary in the table or by inference."""
     if engine.frame is None:  # the program itself: nothing calls it again
-        result = run_body(engine, callee, bound)
+        try:
+            result = run_body(engine, callee, bound)
+        except Endless as found:
+            raise DiagnosticError(found.refused) from None
         # What is wrong with the result of the whole program is told at its `return`.
         engine.b.span = callee.function.body[-1].span
         return result

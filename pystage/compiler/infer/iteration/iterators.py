@@ -415,7 +415,7 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
             return is_listed(engine, inner)
         case Zip(inners) | Mapped(_, inners):
             ending = [inner for inner in inners if not is_endless(engine, inner)]
-            return bool(ending) and all(is_listed(engine, inner) for inner in ending)
+            return bool(ending or not inners) and all(is_listed(engine, inner) for inner in ending)
         case _:
             return True
 
