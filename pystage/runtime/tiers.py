@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import _thread
 import functools
+import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 import jax
+import numpy as np
 
 from ..deferred import deferred
 from ..records import dataclass
@@ -174,7 +176,29 @@ def is_for_jax(arguments: Any, *, lazy: bool = True) -> bool:
     if is_tracing():
         return True
     of_jax = jax.Array | Lazy if lazy else jax.Array
-    return any(isinstance(leaf, of_jax) for leaf in jax.tree.leaves(arguments))
+    pending: list[Any] = [arguments]
+    seen: dict[int, Any] = {}  # which keeps them alive, for their ids
+    for value in pending:
+        if isinstance(value, _ATOMS) or id(value) in seen:
+            continue
+        if isinstance(value, of_jax):
+            return True
+        seen[id(value)] = value
+        pending += _children(value)
+    return False
+
+
+_ATOMS = (int, float, complex, str, bytes, type(None), np.ndarray, np.generic)
+
+
+def _children(value: Any) -> Iterable[Any]:
+    """What a pytree consists of, one level down. Of a dict JAX would sort the keys, which may have no order."""
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, list | tuple):
+        return value
+    visited = itertools.count()
+    return jax.tree.leaves(value, is_leaf=lambda _: next(visited) > 0)
 
 
 # Not dataclasses, whose `__init__` would be written in the first call, which takes as long as many a plain run.

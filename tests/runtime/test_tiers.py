@@ -81,7 +81,26 @@ def test_a_long_call_is_compiled_at_once() -> None:
     assert programs(compiled) == 1
 
 
-@pytest.mark.parametrize("args", [(jnp.arange(3.0),), ([jnp.arange(3.0)],)], ids=["array", "list"])
+def endless() -> list[Any]:
+    itself: list[Any] = [1]
+    itself.append(itself)
+    return itself
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [{1: 2.0, "a": 3.0}, {6: 1.0, (1, 2): 2.0}, endless()],
+    ids=["str", "tuple", "endless"],
+)
+def test_what_jax_cannot_flatten_is_an_argument_as_in_plain_python(argument: Any) -> None:
+    assert pystage.compile(lambda x: len(x))(argument) == len(argument)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [(jnp.arange(3.0),), ([jnp.arange(3.0)],), ({1: [0], "a": {"b": jnp.arange(3.0)}},)],
+    ids=["array", "list", "dict"],
+)
 def test_arrays_of_jax_are_compiled_at_once(args: tuple[Any, ...]) -> None:
     compiled = pystage.compile(lambda x: x)
     compiled(*args)
