@@ -198,7 +198,8 @@ def _children(value: Any) -> Iterable[Any]:
     if isinstance(value, list | tuple):
         return value
     visited = itertools.count()
-    return jax.tree.leaves(value, is_leaf=lambda _: next(visited) > 0)
+    leaves: list[Any] = jax.tree.leaves(value, is_leaf=lambda _: next(visited) > 0)
+    return leaves
 
 
 # Not dataclasses, whose `__init__` would be written in the first call, which takes as long as many a plain run.

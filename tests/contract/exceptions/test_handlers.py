@@ -12,6 +12,7 @@ import numpy as np
 import pystage
 import pytest
 from checking import Cases, check
+from pystage.runtime.reports.warnings import FallbackWarning
 
 cases = Cases()
 
@@ -932,6 +933,30 @@ def test_raise_in_a_function_that_a_handler_calls_is_refused() -> None:
         return x
 
     check(function, ROW, OUTSIDE, refused="PS308")
+
+
+def raise_current_if(x):
+    if x > 1.0:
+        raise  # noqa: PLE0704
+    return x
+
+
+def test_raise_in_a_program_that_a_handler_calls_is_refused() -> None:
+    """In plain Python it raises what the caller handles."""
+    check(raise_current_if, 1.0, refused="PS308")
+    compiled = pystage.compile(raise_current_if, fallback="python", tier="compiled")
+    with (
+        pytest.warns(FallbackWarning, match="PS308"),
+        pytest.raises(RuntimeError, match="No active exception"),
+    ):
+        compiled(2.0)
+    handled = KeyError("handled")
+    with pytest.raises(KeyError) as caught:
+        try:
+            raise handled
+        except KeyError:
+            compiled(2.0)
+    assert caught.value is handled
 
 
 def test_where_nothing_can_raise_nothing_is_added() -> None:

@@ -39,6 +39,23 @@ def a_text_repeated_by_it(x):
     return "ab" * x
 
 
+class Item:
+    def __init__(self, x):
+        self.x = x
+
+
+@cases.each((2.5,), (1,), raises=TypeError)
+def deletions_from_what_has_none(x):
+    found = []
+    for each in (Item(x), (x, x), str(x), x, None, range(2)):
+        for key in (0, slice(0, 1), "a", 2.5):
+            try:
+                del each[key]
+            except TypeError as error:
+                found.append(str(error))
+    raise TypeError(*found)
+
+
 @cases.each(*NUMBERS, raises=TypeError)
 def pushed_to_it(x):
     heapq.heappush(x, 1)

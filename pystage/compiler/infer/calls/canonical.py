@@ -89,7 +89,7 @@ class Canonical:
         """The key of a call: what is called, the settings that inference reads, and all that was described."""
         engine = self._engine
         precision = jax.config.jax_default_matmul_precision
-        settings = (engine.x64, engine.axes, engine.raises.handling > 0, precision, product_type())
+        settings = (engine.x64, engine.axes, precision, product_type())
         return (*callee, *settings, *self.tokens)
 
     def describe_code(self, code: int | Value) -> None:

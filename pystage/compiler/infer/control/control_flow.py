@@ -413,11 +413,9 @@ def raise_(e: Engine, i: stage.Raise) -> None:
         if finals and finals[-1] == len(handled):
             what = "`raise` without an exception in a `finally`"
             raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
-        if not handled and e.raises.handling:
-            what = "`raise` without an exception in a function that a handler calls"
+        if not handled:  # the caller, or its caller, may be handling one
+            what = "`raise` without an exception outside of a handler"
             raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
-        if not handled:
-            e.raise_(RuntimeError("No active exception to reraise"))
         raise raise_now(e, handled[-1])
     exception = exception_of(e, e.get(i.exc))
     _check_handled(e, exception)

@@ -363,11 +363,9 @@ def _run_handler(e: Engine, handler: stage.Handler, caught: Caught) -> None:
     outer, noted = frame.handled, frame.noted
     frame.handled = (*outer, caught)
     frame.depths.append(e.state.depth)
-    e.raises.handling += 1
     try:
         e.run_block(handler.body)
     finally:
-        e.raises.handling -= 1
         frame.handled = outer
         frame.depths.pop()
         for first, handled in reversed(frame.noted[len(noted) :]):

@@ -355,7 +355,18 @@ def delitem(engine: Engine, obj: Abstract, index: Abstract) -> None:
             refuse_item(engine, obj, "does not support item deletion")
         engine.raise_(ValueError("cannot delete array elements"))
     if not container_delitem(engine, obj, index):
-        engine.raise_(TypeError(f"{type_name(engine, obj)!r} object doesn't support item deletion"))
+        says = "doesn't" if _is_item_of_a_sequence(engine, obj, index) else "does not"
+        engine.raise_(TypeError(f"{type_name(engine, obj)!r} object {says} support item deletion"))
+
+
+def _is_item_of_a_sequence(engine: Engine, obj: Abstract, index: Abstract) -> bool:
+    """True where CPython takes `del obj[index]` for that of a sequence, as of instances of all classes in Python."""
+    cls, key = class_of(engine, obj).value, class_of(engine, index).value
+    return hasattr(key, "__index__") and (hasattr(cls, "__len__") or bool(cls.__flags__ & _HEAP_TYPE))
+
+
+_HEAP_TYPE = 1 << 9
+"""The bit of `type.__flags__` of classes that a program makes (`Py_TPFLAGS_HEAPTYPE`)."""
 
 
 # ---------------------------------------------------------------- operators

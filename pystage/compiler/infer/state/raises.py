@@ -44,9 +44,9 @@ class Raises:
     """The exceptions of a program, and who observes its state where it raises.
 
     `sites` numbers the places that may raise; `instances` are, by such a number, the exceptions that staged code has made.
-    `bodies` are those of `try` that are being inferred, outermost first, and `handling` counts the handlers that are, those
-    of callers included. `exposed` are cells that something that the caller has refers to. `catching` are the bodies of
-    functions with a `try` that may catch something at run time. `capacities` are those that the program was made for.
+    `bodies` are those of `try` that are being inferred, outermost first. `exposed` are cells that something that the caller
+    has refers to. `catching` are the bodies of functions with a `try` that may catch something at run time. `capacities` are
+    those that the program was made for.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -54,7 +54,6 @@ class Raises:
             "sites": Nested(),
             "instances": Grows("it is about raise sites, whose numbers are not used again"),
             "bodies": Balanced(),
-            "handling": Balanced(),
             "exposed": Grows("at worst a store too many depends on whether the program has raised"),
             "catching": Grows("at worst a function is compiled as one that may catch something"),
             "capacities": Grows("at worst one is told of that the program does not have"),
@@ -64,7 +63,6 @@ class Raises:
     sites: RaiseSites = field(default_factory=RaiseSites)
     instances: dict[int, Instance] = field(default_factory=dict)
     bodies: list[TryBody] = field(default_factory=list)
-    handling: int = 0
     exposed: set[Slot] = field(default_factory=set)
     catching: set[Region] = field(default_factory=set)
     capacities: dict[AllocationSite, Capacity] = field(default_factory=dict)
