@@ -169,12 +169,18 @@ PADDED_ROW_FACTOR = 8
 # ---------------------------------------------------------------- lists
 # How the elements of lists are represented.
 
+COLUMN_ROWS = 32
+"""Elements: an argument that is a list or tuple of so many, all of one structure, enters as one array for each of their
+numbers. XLA takes 20 ms to compile a parameter of its own."""
+COLUMNS = 16
+"""Numbers of an element of such a list; elements of more are parameters of their own."""
 LISTED_EQUAL_ELEMENTS = 64
 """Equal elements (`[0] * n`): a list of more is made as rows; where only the run knows how many, it has this capacity."""
 REPEATED_ELEMENTS = 1 << 28
 """Equal elements of a list of rows."""
 LISTED_ARRAY_ELEMENTS = 256
-"""Elements of an array of which a list is made one by one."""
+"""Elements of an array of which a list is made one by one; of a list among the arguments of a program that is inferred again
+element by element because it is refused otherwise."""
 SORTED_TUPLE_PLACES = 64
 """Places of the tuples by which a list is sorted."""
 STORED_ONE_BY_ONE = 8

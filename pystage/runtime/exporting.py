@@ -24,6 +24,7 @@ from ..compiler.values.boundary import (
     ContainerTemplate,
     Form,
     LeafSpec,
+    RowsSpec,
     Spec,
     StaticSpec,
     StructureSpec,
@@ -149,6 +150,19 @@ def _remade(spec: Spec, leaves: Sequence[Any]) -> Template:
             return ConstantTemplate(value)
         case StructureSpec(cls=cls, keys=keys, children=children, identity=identity):
             return ContainerTemplate(cls, keys, tuple([_remade(c, leaves) for c in children]), identity)
+        case RowsSpec(cls=cls, element=element, length=length, identity=identity):
+            items = tuple([ConstantTemplate(item) for item in _rows(element, leaves)])
+            return ContainerTemplate(cls, tuple(range(length)), items, identity)
+
+
+def _rows(element: Spec, leaves: Sequence[Any]) -> list[Any]:
+    """The elements that `element` is one of."""
+    if isinstance(element, LeafSpec):
+        found: list[Any] = leaves[element.index].tolist()
+        return found
+    assert isinstance(element, StructureSpec)
+    columns = [_rows(child, leaves) for child in element.children]
+    return [tuple.__new__(element.cls, parts) for parts in zip(*columns, strict=True)]
 
 
 # ---------------------------------------------------------------- loading

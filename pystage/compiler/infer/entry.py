@@ -20,9 +20,11 @@ from .. import limits
 from ..diagnostics.codes_calls import EndlessRecursion, InternalError
 from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.errors import StagingError
+from ..hlo.builder import Builder
 from ..hlo.ir import Function, Value
 from ..hlo.types import ShapeError, TooLarge
 from ..library.containers.deques import deque_cell
+from ..ops import Reshape, Slice
 from ..ops.foreign.named_axes import CURRENT, NO_AXES
 from ..stage import ir as stage
 from ..stage.walk import walk
@@ -37,9 +39,11 @@ from ..values.boundary import (
     LeafSpec,
     Mutation,
     Path,
+    PathKey,
     PathStep,
     PathTemplate,
     Program,
+    RowsSpec,
     Spec,
     StaticSpec,
     StructureSpec,
@@ -53,6 +57,7 @@ from ..values.lattice import (
     DICT_CLASSES,
     NONE,
     Abstract,
+    AnyList,
     Array,
     ArrayCell,
     Const,
@@ -64,12 +69,14 @@ from ..values.lattice import (
     Range,
     Records,
     Ref,
+    RowsCell,
     SliceObject,
     Tuple,
     VariableCell,
 )
 from ..values.memory import RecordClass
 from ..values.state import OrderSensitivity
+from ..values.vector import Vector
 from ..values.walk import nodes
 from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
@@ -113,8 +120,9 @@ def infer_program(
             engine.externals.statics = static
             engine.axes = CURRENT.axes if static.traced else NO_AXES
             engine.origins.ask = static.ask
+        entry = _Entry(engine, static or {})
         try:
-            return _Entry(engine, static or {}).run(function, args, kwargs, name)
+            return entry.run(function, args, kwargs, name)
         except Retry as retry:
             decide(loops, retry.reason)
             if isinstance(retry.reason, WriteOut):
@@ -123,6 +131,9 @@ def infer_program(
             if isinstance(error, Exhausted) and engine.origins.demands:
                 loops.forget()
                 engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
+            if isinstance(error, StagingError) and entry.few_rows:
+                loops.listed.update(dict.fromkeys(entry.few_rows, True))
+                continue
             rolled = {**loops.appending, **engine.loops.alternatives}
             by_place = [loop for loop, goes in loops.by_place.items() if goes and loop not in loops.unrolled]
             if loops.unrolled.keys() >= rolled.keys() and not (by_place and _may_matter(by_place, error)):
@@ -190,6 +201,19 @@ def _largest_extent(params: Sequence[Value]) -> int:
     return max([len(params), *[extent for p in params for extent in p.type.shape]])
 
 
+def _row(b: Builder, element: Abstract, row: int) -> Abstract:
+    """The element in a row of columns."""
+    match element:
+        case Const(column):
+            return Const(column[row])
+        case Tuple(items, cls):
+            return Tuple(tuple([_row(b, item, row) for item in items]), cls)
+        case Array(value):
+            part = b.op(Slice((row,), (row + 1,), (1,)), value)
+            return replace(element, value=b.op(Reshape(()), part))
+    raise AssertionError(f"{element!r} is no column")
+
+
 class _Entry:
     """The entry of one program: makes abstract arguments of specs, and the program of the result."""
 
@@ -199,6 +223,8 @@ class _Entry:
         self.leaves: dict[int, Value] = {}
         self.structures: dict[int, Ref | Records] = {}
         self.arrays: dict[int, Ref] = {}
+        self.few_rows: list[PathKey] = []
+        """The lists of few elements that are rows: what the program does with them may be staged element by element."""
 
     def run(
         self,
@@ -363,6 +389,8 @@ class _Entry:
                 return Const(value)
             case StructureSpec():
                 return self.structure(spec, path)
+            case RowsSpec():
+                return self.rows(spec, path)
 
     def leaf(self, spec: LeafSpec, path: Path) -> Abstract:
         """A dynamic leaf: a parameter, or a constant where it was demanded."""
@@ -390,6 +418,31 @@ class _Entry:
         cell = state.new_cell(content)
         self.engine.externals.initial[cell] = (path, content)
         return cell
+
+    def rows(self, spec: RowsSpec, path: Path) -> Abstract:
+        """A long list or tuple: rows of its columns, or its elements where some of them are constants."""
+        if spec.identity in self.structures:
+            return self.structures[spec.identity]
+        element = self.element(spec.element, path)
+        is_known = any(isinstance(node, Const) for node in nodes(element))
+        if spec.cls is list and not is_known and path.key not in self.engine.loops.decisions.listed:
+            content: AnyList = RowsCell(Vector(element, spec.length, spec.length))
+            if spec.length <= limits.LISTED_ARRAY_ELEMENTS:
+                self.few_rows.append(path.key)
+        else:
+            content = ListCell(tuple([_row(self.engine.b, element, i) for i in range(spec.length)]))
+        if spec.cls is tuple:
+            assert isinstance(content, ListCell)
+            return Tuple(content.items)
+        ref = self.structures[spec.identity] = Ref(self.cell(path, content))
+        return ref
+
+    def element(self, spec: Spec, path: Path) -> Abstract:
+        """The template of the elements of a list, with a column, or a constant tuple of all numbers, for each number."""
+        if isinstance(spec, LeafSpec):
+            return self.leaf(spec, path)
+        assert isinstance(spec, StructureSpec)
+        return Tuple(tuple([self.element(child, path) for child in spec.children]), spec.cls)
 
     def bound(self, spec: StructureSpec, path: Path) -> Abstract:
         """A bound method, or a `functools.partial`."""

@@ -76,19 +76,40 @@ class StructureSpec:
     identity: int
 
 
-Spec = LeafSpec | StaticSpec | StructureSpec
+@immutable
+class RowsSpec:
+    """A list or a tuple of `length` elements of one structure: numbers of one class, or tuples of such.
+
+    `element` describes one of them; its leaves are columns, Python numbers along an axis, with a row for each element.
+    `identity` is as that of a `StructureSpec`.
+    """
+
+    cls: type
+    element: Spec
+    length: int
+    identity: int
+
+
+Spec = LeafSpec | StaticSpec | StructureSpec | RowsSpec
+
+
+def leaves_of(specs: Iterable[Spec]) -> dict[int, LeafSpec]:
+    """The dynamic leaves of arguments, by their indices."""
+    found: dict[int, LeafSpec] = {}
+    for spec in specs:
+        match spec:
+            case LeafSpec(index=index):
+                found[index] = spec
+            case StructureSpec(children=children):
+                found |= leaves_of(children)
+            case RowsSpec(element=element):
+                found |= leaves_of((element,))
+    return found
 
 
 def leaf_forms(specs: Iterable[Spec]) -> dict[int, Form]:
     """The forms of the dynamic leaves of arguments, by their indices."""
-    found: dict[int, Form] = {}
-    for spec in specs:
-        match spec:
-            case LeafSpec(index=index, form=form):
-                found[index] = form
-            case StructureSpec(children=children):
-                found |= leaf_forms(children)
-    return found
+    return {index: leaf.form for index, leaf in leaves_of(specs).items()}
 
 
 class Key(enum.Enum):

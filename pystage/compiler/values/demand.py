@@ -42,13 +42,15 @@ class LoopDecisions:
 
     By the instruction of the loop: `unrolled` and `appending` say why it is unrolled, or appends what is no row;
     `by_place` whether it is rolled over the positions of a list, and `replaced` why it was unrolled before that.
-    `in_program`: why these generators are in the program.
+    `listed`: the lists among the arguments, by their paths, that are inferred element by element. `in_program`: why these
+    generators are in the program.
     """
 
     unrolled: dict[Any, Any] = field(default_factory=dict)
     by_place: dict[Any, bool] = field(default_factory=dict)
     appending: dict[Any, Any] = field(default_factory=dict)
     replaced: dict[Any, Any] = field(default_factory=dict)
+    listed: dict[PathKey, bool] = field(default_factory=dict)
     in_program: dict[Any, str | None] = field(default_factory=dict)
 
     def of_loops(self) -> LoopDecisions:
@@ -64,7 +66,7 @@ class LoopDecisions:
         return any(self._of_loops())
 
     def _of_loops(self) -> tuple[dict[Any, Any], ...]:
-        return self.unrolled, self.by_place, self.appending, self.replaced
+        return self.unrolled, self.by_place, self.appending, self.replaced, self.listed
 
     def forget(self) -> None:
         """Forgets all decisions: more of the program is known."""

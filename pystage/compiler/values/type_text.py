@@ -107,10 +107,14 @@ def type_of_constant(value: object) -> str:
 
 
 def short_array(type: ArrayType, form: Form, bounded: Collection[int] = ()) -> str:
-    """An array or a number: `float64[3, 4]`, `int`, `np.float32`, `jax float32[3]`; `float64[≤3]` along a bounded axis."""
+    """An array or a number: `float64[3, 4]`, `int`, `np.float32`, `jax float32[3]`; `float64[≤3]` along a bounded axis.
+
+    The numbers of a list in rows are `40 × int`.
+    """
     match form:
         case Form.PYTHON:
-            return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type.dtype.kind]
+            kind = {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type.dtype.kind]
+            return " × ".join([*map(str, type.shape), kind])
         case Form.SCALAR:
             return f"np.{type.dtype}"
     extents = [f"≤{n}" if axis in bounded else str(n) for axis, n in enumerate(type.shape)]

@@ -23,6 +23,7 @@ from ...compiler.values.boundary import (
     OutputTemplate,
     Spec,
     StaticSpec,
+    StructureSpec,
     Template,
     ViewTemplate,
 )
@@ -159,6 +160,8 @@ class _SegmentWriter:
             return operands.get(spec.index) or self._stand_in(spec.type, spec.form)
         if isinstance(spec, StaticSpec):
             return repr(spec.value) if isinstance(spec.value, _LITERALS) else self._constant(spec.value)
+        if not isinstance(spec, StructureSpec):
+            raise NotWritten
         children = [self._argument(child, source, operands) for child in spec.children]
         if spec.cls is slice:
             return f"slice({', '.join(children)})"

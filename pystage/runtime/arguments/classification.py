@@ -25,6 +25,7 @@ from ...compiler.values.generators import GENERATORS
 from ...compiler.values.instances import slots_of
 from ...compiler.values.memory import RecordClass, is_structured, record_class, why_not
 from ..outcomes import HasLazy, Lazy
+from .columns import Column
 
 Opened = tuple[tuple[Any, ...], Sequence[Any]]
 Opener = Callable[[Any], Opened]
@@ -39,6 +40,7 @@ class LeafKind(enum.Enum):
     NDARRAY = "ndarray"
     SCALAR = "numpy scalar"
     NUMBER = "int, float or complex"
+    COLUMN = "numbers of the elements of a list or tuple"
     STATIC = "known while compiling"
     ABSTRACT = "a description of an array"
     UNSUPPORTED = "unsupported"
@@ -96,6 +98,8 @@ def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
         return LeafKind.TRACER
     if isinstance(value, jax.Array):
         return LeafKind.JAX
+    if cls is Column:
+        return LeafKind.COLUMN
     if isinstance(value, np.ndarray):
         return LeafKind.NDARRAY if cls is np.ndarray else LeafKind.UNSUPPORTED
     if isinstance(value, np.generic):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...compiler.values.boundary import LeafSpec, Spec, StaticSpec, StructureSpec
+from ...compiler.values.boundary import LeafSpec, RowsSpec, Spec, StaticSpec, StructureSpec
 from ...compiler.values.type_text import short_array
 from .flatten import IMMUTABLE
 from .targets import Calling
@@ -89,6 +89,16 @@ def _difference(wanted: Spec, given: Spec, path: str, places: dict[int, str], ob
                 if problem is not None:
                     return problem
             return None
+        case RowsSpec(), RowsSpec() if wanted.length == given.length:
+            if wanted.cls is not given.cls:
+                return f"{path} is of the class {given.cls.__qualname__}, not {wanted.cls.__qualname__}"
+            if wanted.cls is list and not objects.pair(wanted.identity, given.identity):
+                return f"{path} and another argument are one object in one of the calls, and two in the other"
+            return _difference(wanted.element, given.element, f"{path}[:]", places, objects)
+        case ((RowsSpec() | StructureSpec()), (RowsSpec() | StructureSpec())):
+            if _contents(wanted) != _contents(given):
+                return f"{path} has {_contents(given)}, not {_contents(wanted)}"
+            return f"{path} has elements of another structure"
     return f"{path} is of another kind"
 
 
@@ -97,7 +107,9 @@ def _type(spec: LeafSpec) -> str:
     return short_array(spec.type, spec.form) if spec.key_impl is None else f"keys of {spec.key_impl}"
 
 
-def _contents(spec: StructureSpec) -> str:
+def _contents(spec: StructureSpec | RowsSpec) -> str:
+    if isinstance(spec, RowsSpec):
+        return f"the length {spec.length}"
     if spec.keys == tuple(range(len(spec.keys))):
         return f"the length {len(spec.keys)}"
     return f"({', '.join(map(str, spec.keys))})"

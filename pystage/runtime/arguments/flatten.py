@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import jax
@@ -28,11 +28,12 @@ from ...compiler.diagnostics.span import Span
 from ...compiler.hlo.types import ArrayType
 from ...compiler.library.rules.foreign import advice_for
 from ...compiler.policy import is_closed
-from ...compiler.values.boundary import Form, LeafSpec, Spec, StaticSpec, StructureSpec
+from ...compiler.values.boundary import Form, LeafSpec, RowsSpec, Spec, StaticSpec, StructureSpec
 from ...compiler.values.memory import RecordClass, is_structured
 from ..outcomes import Unprepared
 from ..tiers import NotReady, patience
 from .classification import SEQUENCES, LeafKind, Opener, Rule, class_of, dtype_problem, open_records, rule_of
+from .columns import Column, Structure, columns_of
 from .inputs import TypeKey, is_key, key_data_type, type_key
 
 INT64 = range(-(2**63), 2**63)
@@ -41,6 +42,7 @@ _STATIC, _UNSUPPORTED, _ABSTRACT = LeafKind.STATIC, LeafKind.UNSUPPORTED, LeafKi
 _NDARRAY, _NUMBER = LeafKind.NDARRAY, LeafKind.NUMBER
 _FORMS = {
     LeafKind.NUMBER: Form.PYTHON,
+    LeafKind.COLUMN: Form.PYTHON,
     LeafKind.SCALAR: Form.SCALAR,
     LeafKind.NDARRAY: Form.NDARRAY,
     LeafKind.JAX: Form.JAX,
@@ -99,7 +101,7 @@ class Flattener:
         """The shape and the leaves of a container. RecursionError if it is cyclic or very deep."""
         shape: list[Layout] = []
         leaves: list[Any] = []
-        self._open(cls, keys, values, shape, leaves)
+        self._open_items(cls, keys, values, shape, leaves)
         return tuple(shape), leaves
 
     def containers(self, values: Sequence[Any]) -> list[Any]:
@@ -143,6 +145,20 @@ class Flattener:
     def _open(
         self, cls: type, keys: tuple[Any, ...], values: Sequence[Any], shape: list[Layout], leaves: list[Any]
     ) -> None:
+        """Opens an argument, or what is inside of one."""
+        found = columns_of(values) if cls in SEQUENCES else None
+        if found is None:
+            self._open_items(cls, keys, values, shape, leaves)
+            return
+        structure, columns = found
+        key = (cls, len(values), structure)
+        shape.append(self._layouts.get(key) or self._layouts.setdefault(key, Layout(cls, key, (), None)))
+        leaves += columns
+
+    def _open_items(
+        self, cls: type, keys: tuple[Any, ...], values: Sequence[Any], shape: list[Layout], leaves: list[Any]
+    ) -> None:
+        """Opens a container item by item."""
         types = tuple(map(self.class_of, values))
         layout = self._layouts.get((cls, keys, types)) or self._layout(cls, keys, types, values)
         shape.append(layout)
@@ -165,7 +181,7 @@ class Flattener:
         """Opens sequences of one class all at once, if they have as many leaves of the same types; else gives False."""
         types = tuple(map(self.class_of, rows[0]))
         layout = self._layouts.get((cls, (), types)) or self._layout(cls, (), types, rows[0])
-        if layout.openers is not None or len(set(map(len, rows))) > 1:
+        if layout.openers is not None or len(set(map(len, rows))) > 1 or columns_of(rows[0]) is not None:
             return False
         found = list(
             itertools.chain.from_iterable(rows)
@@ -278,6 +294,12 @@ class Description:
         closed = self._closed
         if closed is None and is_closed(type(value)):
             self._closed = value, path
+        found = columns_of(values) if type(value) in SEQUENCES else None
+        if found is not None:
+            self._open.remove(id(value))
+            structure, columns = found
+            element = self._element(structure, iter(columns), f"{path}[:]")
+            return RowsSpec(type(value), element, len(values), identity)
         try:
             steps = keys or tuple(range(len(values)))
             children = tuple(
@@ -288,6 +310,16 @@ class Description:
         self._closed = closed
         self._open.remove(id(value))
         return StructureSpec(self._flattener.class_of(value), steps, children, identity)
+
+    def _element(self, structure: Structure, columns: Iterator[Column], path: str) -> Spec:
+        """The spec of one of many elements of the same structure, of which `columns` hold the numbers."""
+        if isinstance(structure, type):
+            return self._leaf(next(columns), path, LeafKind.COLUMN)
+        cls, keys, parts = structure
+        text = "{}.{}" if keys else "{}[{}]"
+        steps: tuple[Any, ...] = keys or tuple(range(len(parts)))
+        children = [self._element(p, columns, text.format(path, k)) for k, p in zip(steps, parts)]
+        return StructureSpec(cls, steps, tuple(children), -1)
 
     def _check_time(self) -> None:
         if time.perf_counter() > self._until:

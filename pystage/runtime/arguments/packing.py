@@ -7,20 +7,14 @@ program has the arrays as parameters (`passes/vector_parameters.py`).
 from __future__ import annotations
 
 import itertools
-import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from ...compiler.hlo.types import FLOAT64, INT64
-from ...compiler.values.boundary import Form
 from ...records import dataclass
+from .columns import packed_numbers
 
 MANY = 32
 """Fewer adjacent numbers stay inputs of their own."""
-_TYPES = {int: ("q", INT64), float: ("d", FLOAT64)}
-"""By class of numbers, their format for `struct`, which is three times faster than `np.array`, and their element type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +47,18 @@ class _AdjacentNumbers:
         return _AdjacentNumbers(self.holder.rpartition("[")[0], self.start, self.end, self.columns)
 
 
-def groups_of(forms: Sequence[Form], path_of: Callable[[int], str]) -> list[Pack]:
-    """The groups among inputs of these forms, by their paths in the arguments.
+def groups_of(paths: Sequence[str]) -> list[Pack]:
+    """The groups among inputs, by their paths in the arguments; those that are no Python numbers have none.
 
     Few numbers in a list are packed with those of its neighbours: all lists of as many numbers as one row each, else the
     rows in them.
     """
 
     def holder(i: int) -> str:
-        return path_of(i).rpartition("[")[0] if forms[i] is Form.PYTHON else ""
+        return paths[i].rpartition("[")[0]
 
     runs: list[_AdjacentNumbers] = []
-    for name, inputs in itertools.groupby(range(len(forms)), holder):
+    for name, inputs in itertools.groupby(range(len(paths)), holder):
         start, *others = inputs
         count = 1 + len(others)
         runs.append(_AdjacentNumbers(name, start, start + count, count if count < MANY else 1))
@@ -123,14 +117,10 @@ def packed(inputs: Sequence[Any], groups: Sequence[Pack]) -> list[Any]:
 
 def _column(numbers: Sequence[Any]) -> Any:
     kinds = {*map(type, numbers)}
-    known = _TYPES.get(kinds.pop()) if len(kinds) == 1 else None
-    if known is not None:
-        format, dtype = known
-        try:
-            return np.frombuffer(struct.pack(f"{len(numbers)}{format}", *numbers), dtype)
-        except struct.error:  # an int of more than 64 bits, which is told of the number itself
-            pass
-    return tuple(numbers)
+    column = packed_numbers(numbers, kinds.pop()) if len(kinds) == 1 else None
+    return (
+        tuple(numbers) if column is None else column
+    )  # an int of more than 64 bits is told of the number itself
 
 
 def operands_of(inputs: Sequence[Any], groups: Sequence[Pack]) -> Iterator[tuple[Any, int | range]]:

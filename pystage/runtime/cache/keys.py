@@ -25,7 +25,7 @@ from ...autocasting import product_type
 from ...compiler.ops.foreign.named_axes import CURRENT
 from ...compiler.pipeline import Request
 from ...compiler.policy import USER, package_of, packages
-from ...compiler.values.boundary import LeafSpec, Spec, StaticSpec, StructureSpec
+from ...compiler.values.boundary import LeafSpec, RowsSpec, Spec, StaticSpec, StructureSpec
 from ...config import config
 from .encoding import Encoder, NotEncodable
 from .names import OutsideNames
@@ -117,4 +117,6 @@ def _met(specs: Iterable[Spec]) -> list[Any]:
                 if package_of(cls) is USER:
                     found.append(cls)
                 found += _met(children)
+            case RowsSpec(element=element):
+                found += _met([element])
     return found

@@ -33,6 +33,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
+from ..arguments.columns import Column
 from ..arguments.flatten import AbstractTypes, Description, Flattener, HasRecords, Shape, occurrences
 from ..arguments.inputs import type_key
 from ..arguments.layouts import ANYWHERE, Layouts, Place
@@ -105,6 +106,8 @@ class Described:
     def value_of(self, leaf: int) -> Any:
         """The value of a leaf that can be a constant; None for arrays and for what has only a type."""
         value = self.description.leaves[leaf]
+        if type(value) is Column:
+            return tuple(value.tolist())
         return value if type(value) in (int, float, complex) or isinstance(value, np.generic) else None
 
 
@@ -642,8 +645,9 @@ class Dispatcher:
             self._changed = (grown,)
             outgrown = [s for s in family.find(leaves) if not self._feedback.is_current(s.request)]
         try:
-            static = {i: leaves[i] for i in family.demanded}
-            made, hidden = self.specialise(entry.context, self._described(args, kwargs), args, kwargs, static)
+            described = self._described(args, kwargs)
+            static = {i: described.value_of(i) for i in family.demanded}
+            made, hidden = self.specialise(entry.context, described, args, kwargs, static)
         except StagingError as error:
             if REEXECUTION.skipped_writes:
                 error.started = True

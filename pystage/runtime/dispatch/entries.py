@@ -23,6 +23,7 @@ from ...config import config
 from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import BY_VALUE, LeafKind, by_equality
+from ..arguments.columns import Column
 from ..arguments.inputs import TypeKey, type_key
 from .specialisation import Specialisation, SpecialisationContext
 
@@ -56,7 +57,7 @@ class Family:
 
     def values(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """The values of the leaves that had to be constants."""
-        return tuple([v if type(v := leaves[i]) is int else repr(v) for i in self.demanded])
+        return tuple([_key_of(leaves[i]) for i in self.demanded])
 
     def find(self, leaves: Sequence[Any]) -> list[Specialisation]:
         """The specialisations to try, in order."""
@@ -156,6 +157,13 @@ class Entry:
         """True if nothing is left of it."""
         families = [self.shared, *(self.by_types or {}).values()]
         return not any(f.by_value or f.failure for f in families)
+
+
+def _key_of(leaf: Any) -> Any:
+    """What tells the values of a leaf apart."""
+    if type(leaf) is int:
+        return leaf
+    return leaf.tobytes() if type(leaf) is Column else repr(leaf)
 
 
 _MOST_REPRESENTATIVES = 16

@@ -28,7 +28,7 @@ from ...compiler.ops import While
 from ...compiler.ops.foreign.named_axes import CURRENT
 from ...compiler.passes.vector_parameters import Parameter, with_vectors
 from ...compiler.pipeline import Infer, Request, Staged, build
-from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
+from ...compiler.values.boundary import Form, LeafSpec, RowsSpec, Spec, StructureSpec, leaves_of
 from ...compiler.values.demand import no_value
 from ...config import config
 from ...deferred import deferred
@@ -72,6 +72,8 @@ def retype(spec: Spec, types: Sequence[TypeKey]) -> Spec:
         shape, dtype, weak = types[spec.index]
         type = key_data_type(shape, dtype) if is_key(dtype) else ArrayType(dtype, shape)
         return replace(spec, type=type, weak=weak)
+    if isinstance(spec, RowsSpec):
+        return replace(spec, element=retype(spec.element, types))
     return spec
 
 
@@ -374,8 +376,12 @@ class Specialisation:
     def _groups(self) -> list[Pack]:
         """The arguments that are passed as arrays; none where JAX is told of inputs by position."""
         context = self._context
-        apart = context.donated or any(context.places)
-        return [] if apart else groups_of(context.forms, context.request.path_of)
+        if context.donated or any(context.places):
+            return []
+        request = context.request
+        leaves = leaves_of((*request.args, *request.kwargs.values()))
+        numbers = {i for i, leaf in leaves.items() if leaf.form is Form.PYTHON and not leaf.type.rank}
+        return groups_of([request.path_of(i) if i in numbers else "" for i in range(len(context.forms))])
 
     @functools.cached_property
     def run_options(self) -> Options:

@@ -13,7 +13,7 @@ from dataclasses import field
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Staged
-from ...compiler.values.boundary import GuardKind, LeafSpec, Spec, StaticSpec, StructureSpec
+from ...compiler.values.boundary import GuardKind, LeafSpec, RowsSpec, Spec, StaticSpec, StructureSpec
 from ...records import dataclass
 from ..tiers import Tiers
 from .messages import Topic, is_heard, tell
@@ -219,6 +219,8 @@ def _changes_of(path: str, old: Spec, new: Spec) -> Sequence[Change]:
             children = zip(old.keys, old.children, new.children, strict=True)
             access = "[{!r}]" if issubclass(old.cls, (tuple, list, dict)) else ".{}"
             return [c for key, a, b in children for c in _changes_of(path + access.format(key), a, b)]
+        case RowsSpec(), RowsSpec() if old.cls is new.cls and old.length == new.length:
+            return _changes_of(f"{path}[:]", old.element, new.element)
     return [Change(path, _spec_text(old), _spec_text(new))]
 
 
@@ -248,4 +250,6 @@ def _spec_text(spec: Spec) -> str:
             return value_text(value)
         case StructureSpec():
             return f"{spec.cls.__name__} of {len(spec.keys)}"
+        case RowsSpec():
+            return f"{spec.cls.__name__} of {spec.length}"
     raise AssertionError(type(spec).__name__)

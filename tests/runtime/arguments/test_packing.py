@@ -12,12 +12,13 @@ from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.walk import kinds
 from pystage.compiler.ops import Concatenate, Slice, While
 from pystage.compiler.passes.vector_parameters import with_vectors
-from pystage.compiler.values.boundary import Form
 from pystage.runtime.arguments.flatten import Flattener
 from pystage.runtime.arguments.packing import Pack, groups_of, operands_of
 from tests.checking import check
 
 N = 40
+FEW = 20
+"""Elements of a list that does not enter as rows (`test_columns.py`)."""
 MIXED = [[4 * i + j if (i + j) % 2 else i + j / 2 for j in range(4)] for i in range(10)]
 
 
@@ -121,8 +122,7 @@ def test_a_number_that_is_too_large_is_told_of_itself() -> None:
     ],
 )
 def test_groups(paths: list[str], groups: list[Pack]) -> None:
-    found = groups_of([Form.PYTHON] * len(paths), paths.__getitem__)
-    assert found == groups
+    assert groups_of(paths) == groups
 
 
 def test_a_column_of_numbers_of_several_types_is_passed_one_by_one() -> None:
@@ -133,11 +133,11 @@ def test_a_column_of_numbers_of_several_types_is_passed_one_by_one() -> None:
 
 def test_a_list_that_is_read_at_computed_places_is_not_joined() -> None:
     """XLA joins thousands of elements in quadratic time."""
-    function = pystage.compile(at_computed_places).staged(list(range(N)), [1.0] * N).function
+    function = pystage.compile(at_computed_places).staged(list(range(FEW)), [1.0] * FEW).function
     assert Concatenate in kinds(function)
-    made = with_vectors(function, [range(N), range(N, 2 * N)])
+    made = with_vectors(function, [range(FEW), range(FEW, 2 * FEW)])
     assert Concatenate not in kinds(made.function) and made.kept == (0, 1)
-    xs, ys = np.arange(N), np.linspace(0.0, 1.0, N)
+    xs, ys = np.arange(FEW), np.linspace(0.0, 1.0, FEW)
     apart, joined = interpret(function, [*xs, *ys]), interpret(made.function, [xs, ys])
     assert all(map(np.array_equal, apart, joined))
 
@@ -161,7 +161,7 @@ def nested(xs):
 
 
 def test_a_list_is_concatenated_before_the_loops_that_read_it() -> None:
-    function = pystage.compile(nested).staged(list(range(N))).function
+    function = pystage.compile(nested).staged(list(range(FEW))).function
     assert {While, Concatenate} <= kinds(function)
     assert [op.kind for op in function.body.ops if isinstance(op.kind, Concatenate)]
     assert not [
@@ -176,13 +176,15 @@ def test_a_list_is_concatenated_before_the_loops_that_read_it() -> None:
 
 
 def test_a_column_of_long_rows_is_one_slice() -> None:
-    function = pystage.compile(cells).staged([[float(i + j) for j in range(N)] for i in range(N)]).function
-    assert len(function.param_types) == N * N
-    made = with_vectors(function, [range(i * N, (i + 1) * N) for i in range(N)]).function
+    function = (
+        pystage.compile(cells).staged([[float(i + j) for j in range(FEW)] for i in range(FEW)]).function
+    )
+    assert len(function.param_types) == FEW * FEW
+    made = with_vectors(function, [range(i * FEW, (i + 1) * FEW) for i in range(FEW)]).function
     (joined, *others) = [op for op in made.body.ops if isinstance(op.kind, Concatenate)]
     assert list(joined.operands) == list(made.body.params)
-    assert sum(isinstance(op.kind, Slice) for op in made.body.ops) < 3 * N
-    assert all(len(op.operands) <= N for op in others)
+    assert sum(isinstance(op.kind, Slice) for op in made.body.ops) < 3 * FEW
+    assert all(len(op.operands) <= FEW for op in others)
 
 
 STRUCTURES = [
@@ -208,7 +210,7 @@ def test_rows_of_equal_types_are_one_layout() -> None:
     first, shapes = [[flattener.flatten(tuple, (), given)[0] for given in STRUCTURES] for _ in range(2)]
     assert first == shapes
     assert len(set(shapes)) == len(STRUCTURES)
-    many = ([(i, i) for i in range(1000)], (5, 6))
+    many = ([[i, i] for i in range(1000)], (5, 6))
     for _ in range(2):
         shape, leaves = flattener.flatten(tuple, (), many)
     assert len(shape) == len(shapes[0])
