@@ -27,6 +27,7 @@ BENCHMARKS = (
     "dynamic",
     "in_place",
     "call_overhead",
+    "lists",
     "captures",
     "checks",
     "programs",
