@@ -103,6 +103,9 @@ STEPS_PER_XLA_SECOND = 10_000
 """Steps of inference for each second that XLA may take."""
 STEPS_AFTER_A_REFUSAL = 20_000
 """Steps of inference behind one instruction that was refused, to find further problems."""
+STEPS_AFTER_A_DEMAND = 200
+"""Steps of inference, besides half as many as were taken so far, in which further demands are found before it begins
+again."""
 STEPS_PER_CELL = 10
 """Steps that the join of a cell counts as, with the program for it."""
 VALUES_PER_STEP = 16

@@ -326,7 +326,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             if not statics.inputs or any(isinstance(d, ProgramTooLarge) for d in error.diagnostics):
                 raise refusal from None
             loops = LoopDecisions()
-            if decide:
+            if decide or not statics.may_decide:
                 for key, (path, value) in statics.inputs.items():
                     fixed[key] = Demand(path, str(path), value, None, "the program does not stage otherwise")
             decide = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -154,3 +155,64 @@ def test_a_loop_is_not_written_out_in_vain() -> None:
     watch = Watch(branched, np.ones(10), refused="PS301")
     assert len(watch.engines) == 1
     assert not watch.trips
+
+
+def much(x, y):
+    for k in ("a", 1, None) * 30:
+        x = np.sin(x) * y.sum() if isinstance(k, str) else np.maximum(x[::-1], y.max())
+    return x
+
+
+def sized_late(n, m, x):
+    """`n` must be known early, `m` late."""
+    start = np.zeros(n)
+    x = much(x, start)
+    return x, np.ones(m), start
+
+
+def test_inference_begins_again_soon_after_a_demand() -> None:
+    watch = Watch(sized_late, 3, 4, np.arange(5.0))
+    early, late, whole = [engine.effort.steps for engine in watch.engines]
+    assert early < whole / 4
+    assert early < late <= whole
+    check(sized_late, 3, 4, np.arange(5.0))
+
+
+def side_by_side(n, m, x):
+    return np.zeros((n, m)) + np.ones(m), np.arange(n) + x
+
+
+def test_numbers_that_are_demanded_together_are_found_at_once() -> None:
+    assert len(Watch(side_by_side, 3, 4, 1.0).engines) == 2
+
+
+def walked(rng, n, x):
+    where = np.zeros(3)
+    for _ in range(n):
+        where = where + rng.standard_normal(3)
+    x = much(x, where)
+    return x
+
+
+def test_the_trips_of_a_loop_that_draws_are_demanded_behind_it() -> None:
+    watch = Watch(walked, np.random.default_rng(1), 5, np.arange(5.0))
+    assert len(watch.engines) == 2
+    assert watch.engines[0].effort.steps < watch.engines[1].effort.steps / 4
+    check(walked, np.random.default_rng(1), 5, np.arange(5.0))
+
+
+RATE = 0.5
+
+
+def never_staged(x):
+    return x * RATE, os.getpid()
+
+
+def decided_by_rate(x):
+    return os.getpid() if RATE < 0.25 else x * RATE
+
+
+def test_numbers_that_decide_nothing_are_tried_as_constants_once() -> None:
+    assert len(Watch(never_staged, 1.0, refused="PS601").engines) == 2
+    assert len(Watch(decided_by_rate, 1.0).engines) > 1
+    check(decided_by_rate, 1.0)

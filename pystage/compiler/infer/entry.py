@@ -346,7 +346,7 @@ class _Entry:
         generators, timed = engine.externals.generators, failure is not None
         draws: Draws | None = None
         drawn: list[Value] = []
-        if engine.effects.drawn or generators.handles:
+        if engine.effects.draws or generators.handles:
             hoist = Hoist(engine.origins, generators, places, timed, engine.loops.unrolled, engine.known)
             draws, drawn = hoist.program(body)
             self.engine.origins.ask_for_demands()

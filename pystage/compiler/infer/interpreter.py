@@ -224,7 +224,7 @@ class Interpreter(Engine):
         raising.needs_capacity(self, capacity, needed)
 
     def draw(self, action: Action, operands: Sequence[Value], type: ArrayType | None) -> Value | None:
-        self.effects.drawn = True
+        self.effects.draws += 1
         running = raising.is_running(self)
         watched = [] if running is None else [running]
         op = self.b.apply(Draw(action, len(operands), type, bool(watched)), (*operands, *watched))

@@ -81,9 +81,9 @@ class Statics(dict[int, Any]):
     value that it asked for, so that one pass finds all demands. Captured numbers in `fixed` are constants
     under a guard. Of the others floats are inputs, and integers only if they are `changing`: seen to change,
     so that a guard would not hold. `decide`: numbers that alone decide a branch or a trip count are wanted
-    as constants. `capacities` are those that runs turned out to need; `traced`: JAX traces the call, so that no program with
-    larger ones can be executed in its place. `skips_writes`: a call that has printed may be executed again. `loops`: how an
-    earlier inference of the call went about its loops.
+    as constants; `may_decide`: inference has met such. `capacities` are those that runs turned out to need; `traced`: JAX
+    traces the call, so that no program with larger ones can be executed in its place. `skips_writes`: a call that has
+    printed may be executed again. `loops`: how an earlier inference of the call went about its loops.
     Inference notes in `inputs` which captured numbers it made inputs.
     """
 
@@ -104,6 +104,7 @@ class Statics(dict[int, Any]):
         self.fixed: Mapping[PathKey, Demand] = fixed if fixed is not None else {}
         self.changing = changing
         self.decide = decide
+        self.may_decide = False
         self.capacities = capacities
         self.skips_writes = skips_writes
         self.traced = traced

@@ -260,8 +260,21 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     if growing:
         trip(Const(0))
     loop = Loop(test, body, frame.id, i, trips, certain=bool(trips), peeled=bool(growing), runs=length)
+    draws = e.effects.draws
     infer_appending(e, growing, lambda: infer_loop(e, loop))
+    if trips is None and i.until is None and e.effects.draws > draws:
+        _demand_trips(e, length)
     e.state.set(counter, cast(Abstract, outer) if outer is not None else Undef())
+
+
+def _demand_trips(e: Engine, length: Abstract) -> None:
+    """Demands the number of trips of a loop that draws, which the host needs to draw before the program runs.
+
+    It is demanded of any such loop in the end (`calls/hoist.py`), but of one that may not run it is not certain yet.
+    """
+    may_not_run = e.loops.active or e.raises.bodies or any(frame.undecided for frame in e.open_frames())
+    if isinstance(length, Array) and not may_not_run and e.can_be_known(length):
+        e.known(length, "the number of trips of a loop that draws")
 
 
 def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:

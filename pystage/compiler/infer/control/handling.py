@@ -213,7 +213,7 @@ def _places(e: Engine, first: int, error: ErrorCell) -> dict[int, tuple[int, typ
 
 def _refuse_draws(e: Engine, ops: Sequence[Op]) -> None:
     """Raises PS606 for draws whose number depends on where the body raises, since later draws would differ."""
-    for op in ops if e.effects.drawn else ():
+    for op in ops if e.effects.draws else ():
         for draw in _draws(op):
             assert isinstance(draw.kind, Draw)
             why = "it draws inside a `try`, and only the run time knows what of that runs"

@@ -55,6 +55,7 @@ from ..state.constants import (
     demandable,
     is_computed,
     is_computed_inside,
+    is_of_environment,
     is_unrollable,
     known,
     known_in_every_trip,
@@ -135,7 +136,7 @@ class Engine(Context):
         self.compressed = {}
         self.members = None
         self.errors = Errors()
-        self.origins = ParameterOrigins()
+        self.origins = ParameterOrigins(self.effort)
         self.externals = Externals(self.root, self.b, self.state, self.origins)
         self.namespaces = Namespaces()
         self.raises = Raises()
@@ -374,8 +375,12 @@ class Engine(Context):
 
     def decided(self, value: Abstract, what: str) -> Abstract:
         """`value`, known now where only numbers of the environment decide it and inputs would not do."""
-        if self.externals.statics.decide and isinstance(value, Array):
+        statics = self.externals.statics
+        if not isinstance(value, Array):
+            return value
+        if statics.decide:
             return decided(self.origins, value, what, self.b.span)
+        statics.may_decide = statics.may_decide or is_of_environment(self.origins, value)
         return value
 
     def predicate(self, condition: Abstract) -> Value:

@@ -43,6 +43,7 @@ from ...values.lattice import (
     Unknown,
 )
 from ...values.state import State
+from .effort import Effort
 from .retry import Retry, WriteOut
 
 
@@ -82,11 +83,13 @@ class ParameterOrigins:
     `entries` a parameter of such a body to the numbers that its slot holds when the loop begins, if there are only such.
     `crossed` are the bodies of callees from which the latest evaluations went to the caller. `ask` gives the values of
     arguments, `given` holds those that were asked for, `demands` says why. `evaluated` remembers what is known of values
-    with what is given, and `at_once` of functions whether they are computed while compiling.
+    with what is given, and `at_once` of functions whether they are computed while compiling. Soon after the first demand
+    inference begins again, as `effort` says.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
+            "effort": Fixed(),
             "names": Grows("what was read of the environment stays an input"),
             "places": Grows("what was read of the environment stays an input"),
             "environment": Grows("what was read of the environment stays an input"),
@@ -102,6 +105,7 @@ class ParameterOrigins:
         }
     )
 
+    effort: Effort
     names: dict[Value, Path] = field(default_factory=dict)
     places: dict[Value, int | Path] = field(default_factory=dict)
     environment: dict[Value, Any] = field(default_factory=dict)
@@ -126,6 +130,7 @@ class ParameterOrigins:
         if value is None:
             raise need
         self.demands.setdefault(parameter, need)
+        self.effort.begin_again_soon(self.ask_for_demands)
         self.given[parameter] = np.asarray(value)
         self.evaluated.clear()
 
@@ -153,6 +158,13 @@ _NOTHING_CROSSED: frozenset[Region] = frozenset()
 
 def evaluate(origins: ParameterOrigins, value: Value) -> tuple[np.ndarray | None, list[Value]]:
     """The value, if its operations lead to constants alone; else None and the parameters they lead to."""
+    found = _evaluation(origins, value)
+    origins.crossed |= found.crossed
+    return found.array, list(found.blockers)
+
+
+def _evaluation(origins: ParameterOrigins, value: Value) -> Evaluated:
+    """The outcome of evaluating a value, which nothing depends on yet."""
     known = origins.evaluated
     stack = [value]
     while stack:
@@ -165,9 +177,7 @@ def evaluate(origins: ParameterOrigins, value: Value) -> tuple[np.ndarray | None
             stack.extend(missing)
         else:
             known[top] = _evaluated(origins, top)
-    found = known[value]
-    origins.crossed |= found.crossed
-    return found.array, list(found.blockers)
+    return known[value]
 
 
 def _leads_to(origins: ParameterOrigins, value: Value) -> list[Value]:
@@ -521,7 +531,12 @@ def _leads_inside(origins: ParameterOrigins, value: Value, body: Region) -> tupl
 
 def decided(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> Abstract:
     """`value`, as a constant where only numbers of the environment decide it: these are demanded."""
-    array, blockers = evaluate(origins, value.value)
-    if array is None and not (blockers and all(b in origins.environment for b in blockers)):
-        return value
-    return Const(_known_array(origins, value, what, span))
+    evaluate(origins, value.value)
+    return Const(_known_array(origins, value, what, span)) if is_of_environment(origins, value) else value
+
+
+def is_of_environment(origins: ParameterOrigins, value: Array) -> bool:
+    """True if `value` is known now, or only numbers of the environment decide it."""
+    found = _evaluation(origins, value.value)
+    blockers = found.blockers
+    return found.array is not None or (bool(blockers) and all(b in origins.environment for b in blockers))

@@ -18,18 +18,18 @@ _purity = operator.attrgetter("kind.pure")
 class Effects:
     """The effects of a program. `functions` are those that have some: they are noted before a call of them is built.
 
-    `drawn`: it has drawn random numbers.
+    `draws` counts the places where it draws random numbers, in all that was inferred.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
             "functions": Grows("it is about functions, which do not change"),
-            "drawn": Grows("a summary that stays may draw"),
+            "draws": Grows("a summary that stays may draw"),
         }
     )
 
     functions: set[Function] = field(default_factory=set)
-    drawn: bool = False
+    draws: int = 0
 
     def are_in(self, region: Region) -> bool:
         """True if something in a region must run even when its results are unused."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -90,10 +90,12 @@ class Effort:
     `before` are the steps of inferences of the same program that began again.
     """
 
-    __slots__ = ("_before", "_builder", "_done", "_limit", "_most", "_run", "_until")
+    __slots__ = ("_ask", "_ask_at", "_before", "_builder", "_done", "_limit", "_most", "_run", "_until")
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
+            "_ask": Grows("at worst inference begins again earlier than it would"),
+            "_ask_at": Grows("at worst inference begins again earlier than it would"),
             "_before": Fixed(),
             "_builder": Fixed(),
             "_done": Grows("work that was done for nothing is done"),
@@ -110,6 +112,8 @@ class Effort:
         self._limit = limit
         self._most = float("inf") if limit is None else limit * limits.STEPS_PER_XLA_SECOND - before
         self._run = 0
+        self._ask: Callable[[], None] | None = None
+        self._ask_at = _NEVER
         if _caller.until is None:
             _caller.until = time.perf_counter() + _caller.patience
         self._until = _caller.until
@@ -123,14 +127,27 @@ class Effort:
     def run(self, steps: int = 1) -> None:
         """Counts steps ahead. Raises `Exhausted` past the limit."""
         self._run += steps
-        if self._run + self._builder.made > self._most:
+        run = self._run + self._builder.made
+        if run > self._most:
             raise Exhausted
+        if run > self._ask_at and self._ask is not None:
+            self._ask()
         self.check_time()
 
     def check_time(self) -> None:
         """Raises `OutOfTime` where inference has taken as long as its caller waits."""
         if self._until < _NEVER and time.perf_counter() > self._until:
             raise OutOfTime
+
+    def begin_again_soon(self, ask: Callable[[], None]) -> None:
+        """Calls `ask`, which has inference begin again, after half as many further steps as were taken so far.
+
+        By then it has mostly found what else it asks for. Where it has not, it came at least half as far again as before.
+        So all that is inferred in vain is less than five times what led to the last demand.
+        """
+        if self._ask is None:
+            self._ask = ask
+            self._ask_at = 1.5 * (self._run + self._builder.made) + limits.STEPS_AFTER_A_DEMAND
 
     def foresee(self, trips: Sequence[int], left: int) -> None:
         """Raises `Exhausted` where the remaining trips of an unrolled loop would take far more than the limit.

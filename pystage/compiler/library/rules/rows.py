@@ -53,7 +53,8 @@ def as_vector(b: Builder, items: tuple[N, ...] | Vector[N], template: N, capacit
         items = items if items.capacity == capacity else from_first(b, items)
         element = _converted(b, items.element, template, items.capacity, capacity)
         return replace(items, element=element, capacity=capacity)
-    shared = Sharing.TWICE if _have_one_view(items) else Sharing.NOT
+    has_views = any(isinstance(n, Bounded) and is_view(n) for n in nodes(template))
+    shared = Sharing.TWICE if has_views and _have_one_view(items) else Sharing.NOT
     return Vector(rows_of(b, items, template, capacity), capacity, len(items), shared=shared)
 
 

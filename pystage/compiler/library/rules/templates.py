@@ -182,6 +182,8 @@ def template_of_both(a: Items, b: Items, loop: bool = False, ragged: bool = Fals
 
 def common_template(items: Sequence[Abstract], ragged: bool = False) -> Abstract | None:
     """The common template of one or more elements."""
+    if (tuples := _by_parts(items, ragged)) is not None:
+        return tuples
     found: Abstract | None = None
     seen: set[Any] = set()
     for position, item in enumerate(items):
@@ -195,6 +197,23 @@ def common_template(items: Sequence[Abstract], ragged: bool = False) -> Abstract
         if key is not None:
             seen.add(key)
     return found
+
+
+def _by_parts(items: Sequence[Abstract], ragged: bool) -> Tuple | None:
+    """The common template of several tuples whose parts have one each: numbers that are equal are joined once."""
+    if len(items) < 2 or not all(isinstance(item, Tuple) for item in items):
+        return None
+    classes = {(item.cls, len(item.items)) for item in items}  # type: ignore[attr-defined]
+    if len(classes) > 1:
+        return None
+    parts: list[Abstract] = []
+    for column in zip(*[item.items for item in items]):  # type: ignore[attr-defined]
+        part = common_template(column, ragged)
+        if part is None:
+            return None
+        parts.append(part)
+    ((cls, _),) = classes
+    return Tuple(tuple(parts), cls)
 
 
 def joined(
