@@ -41,7 +41,9 @@ from .recursion import deep_recursion
 from .values.boundary import (
     Demand,
     Form,
+    Guard,
     GuardKind,
+    HiddenInput,
     OutputTemplate,
     Path,
     PathKey,
@@ -81,7 +83,8 @@ class Request:
     known to be wanted as constants, of the leaves and of the environment, and `changing` which of its
     integers are known to change. `capacities` are those that runs turned out to need. `skips_writes`: a call that
     has printed may be executed again. `traced`: JAX traces the call, so that no other program can be executed in its place.
-    `loops`: how the loops of the function's other programs were inferred, and of this one from then on.
+    `loops`: how the loops of the function's other programs were inferred, and of this one from then on. In `read` inference
+    notes what it has read of the environment where it does not end in a program.
     """
 
     fn: Callable[..., Any]
@@ -99,6 +102,7 @@ class Request:
     skips_writes: bool = False
     traced: bool = False
     loops: LoopDecisions = field(default_factory=LoopDecisions)
+    read: list[Guard | HiddenInput] = field(default_factory=list)
 
 
 _WRITTEN_OUT = 8
@@ -312,6 +316,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             request.skips_writes,
             request.traced,
             loops,
+            request.read,
         )
         try:
             program = infer(request.fn, request.args, request.kwargs, name=request.name, static=statics)
@@ -332,6 +337,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             decide = True
             continue
         request.loops.note(loops)
+        request.read.clear()
         guarded = {g.path.key: g.expected for g in program.guards if g.kind is GuardKind.EQUAL}
         environment = [replace(d, value=guarded[key]) for key, d in fixed.items() if key in guarded]
         return program, static, (*demands.values(), *environment)

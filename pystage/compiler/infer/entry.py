@@ -144,6 +144,8 @@ def infer_program(
             loops.by_place.update(dict.fromkeys(loops.by_place, False))
             loops.unrolled |= rolled | loops.replaced
         finally:
+            if isinstance(static, Statics):
+                static.read += engine.externals.read
             engine.release()
     raise StagingError(
         (InternalError(text="inference does not settle which loops to unroll, and where to draw"),)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...records import dataclass
 from ..diagnostics.span import Span
-from .boundary import Demand, Path, PathKey
+from .boundary import Demand, Guard, HiddenInput, Path, PathKey
 from .capacity import AllocationSite
 
 
@@ -84,7 +84,7 @@ class Statics(dict[int, Any]):
     as constants; `may_decide`: inference has met such. `capacities` are those that runs turned out to need; `traced`: JAX
     traces the call, so that no program with larger ones can be executed in its place. `skips_writes`: a call that has
     printed may be executed again. `loops`: how an earlier inference of the call went about its loops.
-    Inference notes in `inputs` which captured numbers it made inputs.
+    Inference notes in `inputs` which captured numbers it made inputs, and in `read` all that it read of the environment.
     """
 
     def __init__(
@@ -98,6 +98,7 @@ class Statics(dict[int, Any]):
         skips_writes: bool = False,
         traced: bool = False,
         loops: LoopDecisions | None = None,
+        read: list[Guard | HiddenInput] | None = None,
     ) -> None:
         super().__init__(values)
         self.ask = ask
@@ -109,6 +110,7 @@ class Statics(dict[int, Any]):
         self.skips_writes = skips_writes
         self.traced = traced
         self.loops = loops if loops is not None else LoopDecisions()
+        self.read: list[Guard | HiddenInput] = read if read is not None else []
         self.inputs: dict[PathKey, tuple[Path, Any]] = {}
 
 

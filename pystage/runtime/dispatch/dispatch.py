@@ -51,6 +51,7 @@ from ..results.results import Plan
 from ..tiers import anything, check_ready, waits
 from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
 from .eviction import ProgramCache
+from .refusals import GuardedRefusal
 from .specialisation import Specialisation, SpecialisationContext, stage
 
 if TYPE_CHECKING:
@@ -178,8 +179,8 @@ class Dispatcher:
     ) -> Any:
         """Runs the function. StagingError if it cannot be staged for these arguments.
 
-        `keep_failures`: calls of the kind fail at once from then on, without another try. `outgrown`: how a run of this
-        call has ended already.
+        `keep_failures`: a call of a kind that was refused several times is refused at once from then on, in whatever state
+        the environment is. `outgrown`: how a run of this call has ended already.
         """
         try:
             return self._call(args, kwargs, keep_failures, outgrown)
@@ -204,8 +205,10 @@ class Dispatcher:
         dynamic, key = group.split(leaves)
         entry = group.entries.get(key) or self._entry(group, key, args, kwargs, leaves)
         family = entry.shared if entry.by_types is None else entry.family(dynamic)
-        if family.failure is not None:
-            raise family.failure.with_traceback(None)
+        if family.refusals:
+            refused = family.refused(dynamic, self._pattern(values), args, kwargs)
+            if refused is not None:
+                raise refused
         found = family.by_value.get(family.values(dynamic) if family.demanded else ())
         if found and outgrown is None and not group.traced:
             hidden = found[0].read(args, kwargs)
@@ -484,7 +487,11 @@ class Dispatcher:
     def _fits(self, specialisation: Specialisation, values: Sequence[Any]) -> bool:
         """True if the same containers are identical as when the program was compiled, where that matters."""
         pattern = specialisation.pattern
-        return pattern is None or occurrences(self.flattener.containers(values)) == pattern
+        return pattern is None or self._pattern(values) == pattern
+
+    def _pattern(self, values: Sequence[Any]) -> list[int]:
+        """Which containers of the arguments are the same objects."""
+        return occurrences(self.flattener.containers(values))
 
     # -- what is made when a call is new
 
@@ -644,16 +651,17 @@ class Dispatcher:
         else:
             self._changed = (grown,)
             outgrown = [s for s in family.find(leaves) if not self._feedback.is_current(s.request)]
+        refusals: list[GuardedRefusal] = []
         try:
             described = self._described(args, kwargs)
             static = {i: described.value_of(i) for i in family.demanded}
-            made, hidden = self.specialise(entry.context, described, args, kwargs, static)
+            made, hidden = self.specialise(entry.context, described, args, kwargs, static, refusals)
         except StagingError as error:
             if REEXECUTION.skipped_writes:
                 error.started = True
-            elif keep_failures:
+            elif refusals or keep_failures:
                 entry.split()
-                entry.family(leaves).fail(error)
+                entry.family(leaves).refuse(error, refusals, keep_failures)
             raise
         family.add(made, leaves)
         if made.host:
@@ -685,11 +693,20 @@ class Dispatcher:
         args: Sequence[Any],
         kwargs: dict[str, Any],
         static: Mapping[int, Any],
+        refusals: list[GuardedRefusal] | None = None,
     ) -> tuple[Specialisation, tuple[Any, ...]]:
-        """A new specialisation for these arguments, and its hidden inputs."""
+        """A new specialisation for these arguments, and its hidden inputs.
+
+        Where inference refuses it, the reason and what it depends on is added to `refusals`.
+        """
         description = described.description
+        known: dict[int, Any] = {}
+
+        def value_of(leaf: int) -> Any:
+            return known.setdefault(leaf, described.value_of(leaf))
+
         request = replace(
-            context.request, args=described.args, kwargs=described.kwargs, value_of=described.value_of
+            context.request, args=described.args, kwargs=described.kwargs, value_of=value_of, read=[]
         )
         paths = tuple(description.paths)
         demanded = {leaf: described.value_of(leaf) for leaf in self._feedback.demanded(paths)}
@@ -702,8 +719,13 @@ class Dispatcher:
         else:
             try:
                 staged = stage(context, asking, static, context.x64)
-            except StagingError:
+            except StagingError as error:
                 ledger.account(self.name, self.span).inference += time.perf_counter() - began
+                if refusals is not None:
+                    found = GuardedRefusal(
+                        error, asking.read, {**known, **static}, description.pattern, context.signature
+                    )
+                    refusals += [found] if found.note_types(args, kwargs) else []
                 raise
             if self._feedback.note_stores(staged.program):
                 asking = self._feedback.request(request, paths)

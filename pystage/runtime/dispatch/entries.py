@@ -17,14 +17,13 @@ from typing import Any
 
 import jax
 
-from ...compiler.diagnostics.codes_constant import ProgramTooLarge
 from ...compiler.diagnostics.errors import StagingError
-from ...config import config
 from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import BY_VALUE, LeafKind, by_equality
 from ..arguments.columns import Column
 from ..arguments.inputs import TypeKey, type_key
+from .refusals import MAX_REFUSALS, Refusal
 from .specialisation import Specialisation, SpecialisationContext
 
 _interchangeable = deferred("pystage.runtime.arguments.functions", "interchangeable")
@@ -38,22 +37,29 @@ class Family:
     def __init__(self) -> None:
         self.demanded: tuple[int, ...] = ()
         self.by_value: dict[tuple[Any, ...], list[Specialisation]] = {}
-        self._failure: StagingError | None = None
-        self._limit: float | None = None
+        self.refusals: list[Refusal] = []
+        """Why such calls were refused, the latest first."""
         self.guard_failures = 0
         self.lock = threading.RLock()
 
-    @property
-    def failure(self) -> StagingError | None:
-        """The reason why such calls are not staged, where the plain function serves them."""
-        error = self._failure
-        if error is None or self._limit == config.program_limit:
-            return error
-        return None if any(isinstance(d, ProgramTooLarge) for d in error.diagnostics) else error
+    def refused(
+        self, leaves: Sequence[Any], pattern: Sequence[int], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> StagingError | None:
+        """Why a call is refused, as one before it was."""
+        for refusal in self.refusals:
+            if refusal.holds(leaves, pattern, args, kwargs):
+                return refusal.error
+        return None
 
-    def fail(self, error: StagingError) -> None:
-        """Keeps the reason why such calls are not staged."""
-        self._failure, self._limit = error, config.program_limit
+    def refuse(self, error: StagingError, guarded: Sequence[Refusal], keep: bool) -> None:
+        """Remembers a refusal; `guarded` is what it depends on, where that is known.
+
+        `keep`: where it is not known, or where this is one too many, it holds for all such calls from now on.
+        """
+        before = [refusal for refusal in self.refusals if not refusal.is_outdated]
+        if keep and (not guarded or len(before) == MAX_REFUSALS):
+            guarded = [Refusal(error)]
+        self.refusals = [*guarded, *before][:MAX_REFUSALS]
 
     def values(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """The values of the leaves that had to be constants."""
@@ -148,7 +154,7 @@ class Entry:
             self.short.pop(key, None)
         if self.by_types is not None:
             left = {
-                types: f for types, f in self.by_types.items() if f is self.shared or f.by_value or f.failure
+                types: f for types, f in self.by_types.items() if f is self.shared or f.by_value or f.refusals
             }
             self.by_types = left
 
@@ -156,7 +162,7 @@ class Entry:
     def empty(self) -> bool:
         """True if nothing is left of it."""
         families = [self.shared, *(self.by_types or {}).values()]
-        return not any(f.by_value or f.failure for f in families)
+        return not any(f.by_value or f.refusals for f in families)
 
 
 def _key_of(leaf: Any) -> Any:

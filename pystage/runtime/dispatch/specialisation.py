@@ -424,10 +424,7 @@ class Specialisation:
         return self._context.x64 if self.host else bool(jax.config.jax_enable_x64)
 
     def _flags(self) -> tuple[Any, ...]:
-        """The user's JAX settings that change the meaning of a program."""
-        config, mesh = jax.config, jax.sharding.get_abstract_mesh()
-        promotion = config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion
-        return self._x64(), *promotion, mesh, product_type(), CURRENT.axes
+        return settings(self._x64())
 
     def _named(self) -> Callable[..., Any]:
         """`_trace` under the user's name, which JAX gives to the compiled module."""
@@ -557,6 +554,13 @@ class Specialisation:
             (*program.leaves, *hidden, *drawn),
             Plan(program, self._context.signature, self._context.traced),
         )
+
+
+def settings(x64: bool) -> tuple[Any, ...]:
+    """The user's JAX settings that change the meaning of a program."""
+    config, mesh = jax.config, jax.sharding.get_abstract_mesh()
+    promotion = config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion
+    return x64, *promotion, mesh, product_type(), CURRENT.axes
 
 
 @contextmanager

@@ -187,6 +187,11 @@ class Externals:
         self.extent = 0
         """The greatest extent of an argument, or the number of numbers in the arguments."""
 
+    @property
+    def read(self) -> list[Guard | HiddenInput]:
+        """The guards and the hidden inputs so far."""
+        return [*self.guards, *[hidden for hidden, _ in self.hidden]]
+
     def global_variable(self, namespace: dict[str, Any], name: str) -> Abstract | None:
         """The value of a module's variable or of a builtin; None if there is no such name."""
         key = (id(namespace), name)

@@ -1,0 +1,149 @@
+"""A call that is refused is inferred once: what it depends on is remembered, as that of a program is."""
+
+from __future__ import annotations
+
+import os
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pystage
+from pystage.compiler.infer.entry import _Entry
+from pystage.runtime.dispatch.refusals import MAX_REFUSALS
+
+FLAG = 1
+SCALE = 2.5
+WEIGHTS: Any = np.ones(3)
+
+
+@pytest.fixture
+def inferences(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """One element for each inference of a program."""
+    found: list[None] = []
+    run: Callable[..., Any] = _Entry.run
+
+    def counted(self: Any, *args: Any) -> Any:
+        found.append(None)
+        return run(self, *args)
+
+    monkeypatch.setattr(_Entry, "run", counted)
+    return found
+
+
+def reads(x):
+    y = x * SCALE + WEIGHTS.sum()
+    return os.getpid() if FLAG == 1 else y + FLAG
+
+
+def of_size(n, x):
+    made = np.zeros(n)
+    return os.getpid() if n == 3 else made + x
+
+
+def grows(first, second):
+    first.append(1.0)
+    return os.getpid() if len(second) < 3 else len(first)
+
+
+def strictly(function: Callable[..., Any]) -> Any:
+    return pystage.compile(function, fallback="error")
+
+
+def refusal(function: Any, *args: Any) -> pystage.StagingError:
+    with pytest.raises(pystage.StagingError) as caught:
+        function(*args)
+    error = caught.value
+    assert [frame.name for frame in traceback.extract_tb(error.__traceback__)] == ["refusal"]
+    return error
+
+
+def test_the_same_call_is_refused_at_once(inferences: list[None]) -> None:
+    compiled, x = strictly(reads), np.ones(3)
+    first = refusal(compiled, x)
+    count = len(inferences)
+    second = refusal(compiled, x + 1.0)
+    assert len(inferences) == count
+    assert second is not first and str(second) == str(first)
+    refusal(compiled, np.ones(4))  # other types
+    assert len(inferences) == 2 * count
+    refusal(compiled, np.ones(4)), refusal(compiled, x)
+    assert len(inferences) == 2 * count
+
+
+@pytest.mark.parametrize(("name", "value"), [("FLAG", 3), ("WEIGHTS", np.ones(4)), ("SCALE", 2)])
+def test_what_was_captured_is_guarded(
+    inferences: list[None], monkeypatch: pytest.MonkeyPatch, name: str, value: Any
+) -> None:
+    compiled, x = strictly(reads), np.ones(3)
+    refusal(compiled, x)
+    count = len(inferences)
+    with monkeypatch.context() as patch:
+        patch.setitem(globals(), name, value)
+        if name == "FLAG":
+            np.testing.assert_array_equal(compiled(x), reads(x))
+        else:
+            refusal(compiled, x)
+        assert len(inferences) > count
+    count = len(inferences)
+    refusal(compiled, x)
+    assert len(inferences) == count
+
+
+def test_numbers_that_were_asked_for_are_compared(inferences: list[None]) -> None:
+    compiled, x = strictly(of_size), 1.5
+    refusal(compiled, 3, x)
+    np.testing.assert_array_equal(compiled(4, x), of_size(4, x))
+    count = len(inferences)
+    refusal(compiled, 3, 2.5)
+    np.testing.assert_array_equal(compiled(4, x), of_size(4, x))
+    assert len(inferences) == count
+
+
+def test_other_aliases_are_another_call(inferences: list[None]) -> None:
+    compiled = strictly(grows)
+    refusal(compiled, [0.0, 0.0], [0.0, 0.0])
+    both = [0.0, 0.0]
+    assert compiled(both, both) == 3 and both == [0.0, 0.0, 1.0]
+    refusal(compiled, [0.0, 0.0], [0.0, 0.0])
+
+
+def test_a_larger_limit_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unrolled(x):
+        parts = []
+        for i in range(40):
+            parts.append(np.sin(x[i : i + 3]).reshape((1,) * (i % 4) + (3,)))
+        return [part.sum() for part in parts]
+
+    compiled, x = strictly(unrolled), np.arange(50.0)
+    monkeypatch.setattr(pystage.config, "program_limit", 0.01)
+    refusal(compiled, x), refusal(compiled, x)
+    monkeypatch.undo()
+    assert compiled(x) == unrolled(x)
+
+
+def test_a_refused_function_stages_once_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled, x = pystage.compile(reads, tier="compiled", fallback="python"), np.ones(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pystage.FallbackWarning)
+        assert compiled(x) == os.getpid()
+    monkeypatch.setitem(globals(), "FLAG", 2)
+    np.testing.assert_array_equal(compiled(x), reads(x))
+    assert compiled.programs == 1
+
+
+def test_what_keeps_changing_is_refused_for_good(
+    inferences: list[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled, x = pystage.compile(reads, tier="compiled", fallback="python"), np.ones(3)
+    counts = []
+    for k in range(MAX_REFUSALS + 3):
+        monkeypatch.setitem(globals(), "SCALE", float(k))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", pystage.FallbackWarning)
+            assert compiled(x) == os.getpid()
+        counts.append(len(inferences))
+    assert counts[MAX_REFUSALS - 1] < counts[MAX_REFUSALS] == counts[-1]
