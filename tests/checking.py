@@ -16,6 +16,7 @@ import inspect
 import io
 import itertools
 import traceback
+from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -279,9 +280,10 @@ class Comparison:
             self._same_values(np.asarray(plain), np.asarray(staged), path)
         elif isinstance(plain, tuple):
             self._same_items(plain, staged, path)
-        elif isinstance(plain, list | deque):
+        elif isinstance(plain, list | deque | array):
             if self._paired(plain, staged, path):
-                assert getattr(plain, "maxlen", None) == getattr(staged, "maxlen", None), f"{path}: maxlen"
+                for name in ("maxlen", "typecode"):
+                    assert getattr(plain, name, None) == getattr(staged, name, None), f"{path}: {name}"
                 self._same_items(plain, staged, path)
         elif isinstance(plain, dict):
             if self._paired(plain, staged, path):

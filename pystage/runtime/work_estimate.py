@@ -12,7 +12,6 @@ says whether a run may take so long that it is worth it.
 from __future__ import annotations
 
 import ast
-import collections
 import dis
 import inspect
 import linecache
@@ -25,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compiler.library.rules.sequences import SEQUENCES
 from ..records import dataclass
 
 NODE = 3e-8
@@ -84,7 +84,7 @@ def _extent(arg: Any) -> Any:
     return len(arg) if type(arg) in _SIZED else 0
 
 
-_SIZED = frozenset({list, tuple, dict, set, frozenset, str, bytes, collections.deque})
+_SIZED = frozenset({list, tuple, dict, set, frozenset, str, bytes, *SEQUENCES})
 _KNOWN = _SIZED | {int, bool, float, np.ndarray}
 
 

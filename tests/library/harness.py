@@ -343,6 +343,9 @@ class PlainContext(Context):
                 raise
             return None
 
+    def unary(self, op: str, x: Any) -> Abstract:
+        return operators.unary(self, op, x)
+
     def inplace(self, op: str, left: Any, right: Any) -> Abstract:
         return operators.inplace(self, op, left, right)
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import jax
 
@@ -23,14 +22,13 @@ from ..diagnostics.errors import StagingError
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Value
 from ..hlo.types import ShapeError, TooLarge
-from ..library.containers.deques import deque_cell
+from ..library.rules.sequences import SEQUENCES, sequence_cell
 from ..ops import Reshape, Slice
 from ..ops.foreign.named_axes import CURRENT, NO_AXES
 from ..stage import ir as stage
 from ..stage.walk import walk
 from ..values.boundary import (
     FACTORY,
-    MAXLEN,
     Argument,
     Draws,
     Failure,
@@ -486,7 +484,7 @@ class _Entry:
         if issubclass(spec.cls, RecordClass):
             return self.records(spec, spec.cls, path)
         step = PathStep.ITEM
-        if spec.cls is not list and spec.cls is not deque and spec.cls not in DICT_CLASSES:
+        if spec.cls is not list and spec.cls not in SEQUENCES and spec.cls not in DICT_CLASSES:
             if issubclass(spec.cls, (types.MethodType, functools.partial)):
                 return self.bound(spec, path)
             if spec.cls in GENERATORS:
@@ -499,11 +497,15 @@ class _Entry:
         content: Any
         if spec.cls is list:
             content = ListCell(tuple(children))
-        elif spec.cls is deque:
-            *elements, maxlen = children
-            assert spec.keys[-1] is MAXLEN and isinstance(maxlen, Const)
-            held = self.cell(path, ListCell(tuple(elements)))
-            content = deque_cell(Ref(held), None if maxlen.value is None else int(maxlen.value))
+        elif spec.cls in SEQUENCES:
+            kind = SEQUENCES[spec.cls]
+            count = len(children) - len(kind.constants)
+            elements: Any = ListCell(tuple(children[:count]))
+            if kind.of_numbers and count == 1 and engine.is_ndarray(children[0]):
+                listed = engine.call(engine.getattr(children[0], "tolist"), [])
+                elements = engine.cell(cast(Ref, listed))
+            held = Ref(self.cell(path, elements))
+            content = sequence_cell(spec.cls, held, kind.constants_of(children[count:]))
         elif spec.cls in DICT_CLASSES:
             entries = dict(zip(spec.keys, children))
             factory = entries.pop(FACTORY, None)

@@ -17,11 +17,14 @@ from ..hlo.types import TooLarge
 from ..library.containers import row_tables, vectors
 from ..library.containers.row_lists import append, extended
 from ..library.kernels import row_tuples, table_keys
+from ..library.kernels.python_implementations import run_program
 from ..library.kernels.structures import list_length, new_rows
 from ..library.numpy.indexing.bounded import length as bounded_length
 from ..library.numpy.indexing.bounded import refuse
 from ..library.numpy.subscripts.subscripts import array_getitem
-from ..library.python import generators, operators, strings
+from ..library.prelude.builtins import as_list
+from ..library.prelude.itertools import sliced
+from ..library.python import operators, strings
 from ..library.python.generators import is_suspended
 from ..library.python.numbers.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
 from ..library.python.structure_operators import both
@@ -40,6 +43,7 @@ from ..values.lattice import (
     DictCell,
     DictView,
     ListCell,
+    ObjectCell,
     Ref,
     RowsCell,
     RowsTuple,
@@ -334,11 +338,12 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
 
 
 def _is_computed_entry(e: Engine, key: str | None, value: str) -> bool:
-    """True for an entry with a computed key, and for the entries of a dict with such."""
+    """True for an entry with a computed key, and for the entries of a dict with such, or of another mapping."""
     if key is not None:
         return table_keys.is_computed_key(e, e.operand(key))
     mapping = e.get(value)
-    return isinstance(mapping, Ref) and isinstance(e.cell(mapping), TableCell)
+    cell = e.cell(mapping) if isinstance(mapping, Ref) else None
+    return isinstance(cell, TableCell) or (isinstance(cell, ObjectCell) and hasattr(cell.cls, "keys"))
 
 
 def _build_slice(e: Engine, i: stage.BuildSlice) -> None:
@@ -383,7 +388,7 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
         _unpack_bounded(e, i, value)
         return
     if i.star is None and is_suspended(e, value):
-        value = e.call(Const(generators.as_list), [generators.sliced(e, value, (0, count + 1, 1))])
+        value = run_program(e, as_list, [run_program(e, sliced, [value, 0, count + 1, 1])])
     rows = row_tuples.rows_of_numbers(e, value)
     if rows is not None:
         _unpack_rows(e, i, rows)

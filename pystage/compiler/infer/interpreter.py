@@ -113,6 +113,9 @@ class Interpreter(Engine):
             return attributes.overloaded(self, op, self.constant_object(left), self.constant_object(right))
         return None
 
+    def unary(self, op: str, x: Raw) -> Abstract:
+        return attributes.unary(self, op, self.constant_object(x))
+
     def inplace(self, op: str, left: Raw, right: Raw) -> Abstract:
         return attributes.inplace(self, op, self.constant_object(left), self.constant_object(right))
 

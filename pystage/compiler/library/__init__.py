@@ -3,6 +3,7 @@
 interfaces/  the interfaces of inference to meanings; `context.py` is all of them
 rules/       rules that NumPy, JAX and Python share: promotion, casting, bounds, splits; refusals and advice
 kernels/     computations on program values
+prelude/     Python's containers and iterators as plain programs, which are staged
 containers/  lists, deques, dicts and sets as rows
 operands/    arguments as operands: by the rules of NumPy and JAX, nested sequences, reductions
 jax/         `jax.tree`, `jax.random`, `.at`, calls that JAX traces; in folders: lax, functions (`jit`, `jax.nn`)

@@ -118,10 +118,9 @@ class Key(enum.Enum):
     __hash__ = object.__hash__
 
     FACTORY = "the default_factory of a defaultdict"
-    MAXLEN = "the maxlen of a deque"
 
 
-FACTORY, MAXLEN = Key.FACTORY, Key.MAXLEN
+FACTORY = Key.FACTORY
 
 
 # ---------------------------------------------------------------- the environment

@@ -19,8 +19,9 @@ import numpy as np
 
 from ...compiler.hlo.types import SHORT_NAMES
 from ...compiler.library.jax.registry import is_static_node
+from ...compiler.library.rules.sequences import SEQUENCES
 from ...compiler.policy import is_of_jax
-from ...compiler.values.boundary import FACTORY, MAXLEN
+from ...compiler.values.boundary import FACTORY
 from ...compiler.values.generators import GENERATORS
 from ...compiler.values.instances import slots_of
 from ...compiler.values.memory import RecordClass, is_structured, record_class, why_not
@@ -122,19 +123,19 @@ def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
     return LeafKind.UNSUPPORTED
 
 
-SEQUENCES = (list, tuple)
+LISTED = (list, tuple)
 """The classes whose instances are opened as they are: their values have no keys."""
 
 
 def _container(value: Any, cls: type) -> Opener | None:
-    if cls in SEQUENCES:
+    if cls in LISTED:
         return _open_sequence
     if cls in (dict, collections.OrderedDict, collections.Counter):
         return _open_dict
     if cls is collections.defaultdict:
         return _open_defaultdict
-    if cls is collections.deque:
-        return _open_deque
+    if cls in SEQUENCES:
+        return SEQUENCES[cls].opened
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
         return functools.partial(_open_named, tuple(cls._fields))
     if cls is types.MethodType:
@@ -160,11 +161,6 @@ def _open_dict(value: dict[Any, Any]) -> Opened:
 
 def _open_defaultdict(value: collections.defaultdict[Any, Any]) -> Opened:
     return (*value, FACTORY), (*value.values(), value.default_factory)
-
-
-def _open_deque(value: collections.deque[Any]) -> Opened:
-    maxlen = None if value.maxlen is None else str(value.maxlen)  # known while compiling, as strings are
-    return (*range(len(value)), MAXLEN), (*value, maxlen)
 
 
 def _open_named(fields: tuple[str, ...], value: tuple[Any, ...]) -> Opened:

@@ -32,7 +32,7 @@ from ...compiler.values.boundary import Form, LeafSpec, RowsSpec, Spec, StaticSp
 from ...compiler.values.memory import RecordClass, is_structured
 from ..outcomes import Unprepared
 from ..tiers import NotReady, patience
-from .classification import SEQUENCES, LeafKind, Opener, Rule, class_of, dtype_problem, open_records, rule_of
+from .classification import LISTED, LeafKind, Opener, Rule, class_of, dtype_problem, open_records, rule_of
 from .columns import Column, Structure, columns_of
 from .inputs import TypeKey, is_key, key_data_type, type_key
 
@@ -67,7 +67,7 @@ class Layout:
         self.types = types
         self.openers = openers
         """For each value, what opens it, or None for a leaf; None instead of the tuple if all are leaves."""
-        is_of_one_class = len(types) > 1 and len(set(types)) == 1 and types[0] in SEQUENCES
+        is_of_one_class = len(types) > 1 and len(set(types)) == 1 and types[0] in LISTED
         self.sequences = types[0] if is_of_one_class and openers is not None else None
         """The class of all values, if there are several and it is that of a list or a tuple."""
 
@@ -112,7 +112,7 @@ class Flattener:
         kinds = {*map(self.class_of, values)}
         if (
             len(kinds) == 1
-            and kinds.issubset(SEQUENCES)
+            and kinds.issubset(LISTED)
             and self._are_leaves(itertools.chain.from_iterable(values))
         ):
             return [value for value in values if not isinstance(value, IMMUTABLE)]
@@ -146,7 +146,7 @@ class Flattener:
         self, cls: type, keys: tuple[Any, ...], values: Sequence[Any], shape: list[Layout], leaves: list[Any]
     ) -> None:
         """Opens an argument, or what is inside of one."""
-        found = columns_of(values) if cls in SEQUENCES else None
+        found = columns_of(values) if cls in LISTED else None
         if found is None:
             self._open_items(cls, keys, values, shape, leaves)
             return
@@ -294,7 +294,7 @@ class Description:
         closed = self._closed
         if closed is None and is_closed(type(value)):
             self._closed = value, path
-        found = columns_of(values) if type(value) in SEQUENCES else None
+        found = columns_of(values) if type(value) in LISTED else None
         if found is not None:
             self._open.remove(id(value))
             structure, columns = found
@@ -371,6 +371,6 @@ _INDEXED = (list, dict)
 def _step(path: str, value: Any, key: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{path}{key}"
-    if isinstance(value, _INDEXED) or type(value) is tuple:
+    if isinstance(value, _INDEXED) or type(value) is tuple or type(key) is int:
         return f"{path}[{key!r}]"
     return f"{path}.{key}"

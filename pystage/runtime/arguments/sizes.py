@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...compiler.library.rules.sequences import SEQUENCES
 from ..outcomes import Lazy
 
 _TERMS: dict[type, str] = {
     int: "abs({})",
     np.ndarray: "{}.size",
-    **dict.fromkeys((list, tuple, dict, set, frozenset, str, bytes, collections.deque), "len({})"),
+    **dict.fromkeys((list, tuple, dict, set, frozenset, str, bytes, *SEQUENCES), "len({})"),
 }
 
 

@@ -8,7 +8,6 @@ containers and closure cells, and what is called asks abstract classes, which re
 from __future__ import annotations
 
 import builtins
-import collections
 import functools
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...compiler.library.rules.sequences import SEQUENCES
 from ...compiler.values.boundary import (
     Argument,
     CallableMember,
@@ -48,8 +48,8 @@ def layout_of(value: Any) -> tuple[Any, ...]:
     """The property that a LAYOUT guard compares: the class, and the length, the keys or the names of the fields."""
     if isinstance(value, list | tuple):
         return type(value), len(value)
-    if isinstance(value, collections.deque):
-        return type(value), len(value), value.maxlen
+    if type(value) in SEQUENCES:
+        return type(value), len(value), *[getattr(value, name) for name in SEQUENCES[type(value)].constants]
     if isinstance(value, dict):
         return type(value), tuple(value), tuple(map(type, value))
     if isinstance(value, set | frozenset):
@@ -198,7 +198,7 @@ def _layout_condition(w: PathWriter, value: str, expected: Any) -> str:
     if issubclass(cls, list | tuple):
         return f"type(v := {value}) is not {w.name(cls)} or len(v) != {len(expected)}"
     reads = next(vars(base)["__getattribute__"] for base in cls.__mro__ if "__getattribute__" in vars(base))
-    if issubclass(cls, collections.deque | np.ndarray):
+    if cls in SEQUENCES or issubclass(cls, np.ndarray):
         return f"layout_of({value}) != {w.name(layout_of(expected))}"
     if not cls.__dictoffset__ and not slots_of(cls) and not issubclass(cls, dict | set | frozenset):
         return f"type({value}) is not {w.name(cls)}"

@@ -6,7 +6,6 @@ run would have returned, then applies the mutations of the plain run, in order.
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
 from collections import Counter
@@ -21,6 +20,7 @@ from ...compiler.diagnostics.diagnostic import Diagnostic
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.hlo.types import MOST_BYTES
+from ...compiler.library.rules.sequences import SEQUENCES
 from ...compiler.values.boundary import (
     AbsentTemplate,
     CellVariable,
@@ -267,9 +267,9 @@ def _write_cell(cell: Any, value: Any) -> None:
 
 
 def _write_list(target: Any, key: Any, value: Any) -> None:
-    if isinstance(target, collections.deque):
-        target.clear()
-        target.extend(value)
+    kind = SEQUENCES.get(type(target))
+    if kind is not None:
+        kind.fill(target, value)
     else:
         target[:] = value
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import operator
 import pickle
 from collections import Counter, defaultdict
 
@@ -86,6 +87,21 @@ def known_elements(a):
 def counts_of_the_caller(a, c):
     c["l"] += int(a[0])
     return c["nope"], c
+
+
+@cases.each((X,), (X[:0],))
+def made_of_counts(a):
+    c = Counter({"x": len(a), "y": 2, "z": -1})
+    d = Counter(int(x) for x in a)
+    return (
+        list(c.elements()),
+        operator.neg(d),
+        operator.pos(d),
+        d != Counter(),
+        d.copy(),
+        c | {"x": 1},
+        d.most_common(0),
+    )
 
 
 # ---------------------------------------------------------------- defaultdict

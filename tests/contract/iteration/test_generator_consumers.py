@@ -6,6 +6,8 @@ import collections
 import functools
 import itertools
 import operator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pystage
@@ -233,6 +235,38 @@ def an_order_by_a_comparison(xs):
     texts = ["aa", "b", "ccc", "d"]
     texts.sort(key=functools.cmp_to_key(lambda a, b: len(b) - len(a)))
     return texts, sorted([3, 1, 2], key=functools.cmp_to_key(lambda a, b: b - a), reverse=True), xs
+
+
+@cases(X)
+def keys_of_a_known_dict(xs):
+    d = {"a": 1, "b": xs[0]}
+    return all(d[k] > 0 for k in d), any(d[k] > 5 for k in d), [d[k] for k in d]
+
+
+@dataclass
+class Place:
+    x: float
+    inner: Any = None
+
+    def __neg__(self):
+        return Place(-self.x)
+
+    def scaled(self, by=2):
+        return self.x * by
+
+
+@cases(X)
+def functions_of_objects(xs):
+    pairs = [(float(x), i) for i, x in enumerate(xs[::-1])]
+    first, second = Place(float(xs[0])), Place(float(xs[1]))
+    first.inner = second
+    return (
+        sorted(pairs, key=operator.itemgetter(0)),
+        max(pairs, key=operator.itemgetter(1, 0)),
+        operator.attrgetter("inner.x", "x")(first),
+        list(map(operator.methodcaller("scaled", by=3), [first, second])),
+        operator.neg(second),
+    )
 
 
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)

@@ -8,7 +8,6 @@ compares the places. A member is in no may-alias set: with an object go all merg
 from __future__ import annotations
 
 import builtins
-import collections
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -27,6 +26,7 @@ from ...library.rules.pools import (
     unboxed_contents,
 )
 from ...library.rules.rows import as_vector, first_rows, from_first, row_at, rows_of, updated
+from ...library.rules.sequences import SEQUENCES
 from ...library.rules.templates import row_size
 from ...ops import Add, Compare, Select
 from ...policy import is_individual
@@ -237,7 +237,8 @@ def _contents(engine: Engine, number: int) -> Contents:
             content.frozen
             or number in engine.constructing
             or cls in GENERATORS
-            or issubclass(cls, BaseException | collections.deque)
+            or cls in SEQUENCES
+            or issubclass(cls, BaseException)
         ):
             names = list(content.fields)
             names += [n for n in (content.origin.names if content.origin else ()) if n not in content.fields]

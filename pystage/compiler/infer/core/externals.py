@@ -26,11 +26,11 @@ from ...hash_order import note_set
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType
-from ...library.containers.deques import deque_cell
 from ...library.jax.traced_calls import is_jax_callable
 from ...library.kernels.structures import container_of
 from ...library.registry import meaning_of
 from ...library.rules.numbers import python_dtype
+from ...library.rules.sequences import SEQUENCES, sequence_cell
 from ...policy import package_of
 from ...speculation import Declarations, Fixed, Grows
 from ...values.boundary import (
@@ -469,13 +469,14 @@ class Externals:
             if isinstance(obj, collections.defaultdict):
                 factory = self.value(path.attribute("default_factory"), obj.default_factory)
             content = DictCell(entries, container=type(obj), factory=factory)
-        elif isinstance(obj, collections.deque) and type(obj) is collections.deque:
-            cell = self._cell(path, obj, ObjectCell(collections.deque, {}))
+        elif type(obj) in SEQUENCES:
+            cell = self._cell(path, obj, ObjectCell(type(obj), {}))
             held = self._state.cell_number()
             elements = ListCell(tuple([self.value(path.item(i), x) for i, x in enumerate(obj)]))
             self._state.define(held, elements)
             self.define(held, path, elements)
-            content = deque_cell(Ref(held), obj.maxlen)
+            constants = [Const(getattr(obj, name)) for name in SEQUENCES[type(obj)].constants]
+            content = sequence_cell(type(obj), Ref(held), constants)
         elif type(obj) in (set, frozenset):
             self.guard(GuardKind.EQUAL, path, obj)
             if type(obj) is frozenset:

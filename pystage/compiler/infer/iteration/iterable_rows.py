@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from ...library.containers.deques import contents, is_deque
 from ...library.containers.row_lists import collected
 from ...library.containers.row_tables import view_rows
+from ...library.containers.sequences import contents, is_sequence
 from ...library.containers.vectors import of_array
 from ...values.bounded import Bounded
 from ...values.lattice import (
@@ -44,7 +44,7 @@ def gathered(engine: Engine, value: Abstract) -> Vector[Abstract] | None:
         rest = _gathered_rest(engine, cast(Ref, value), content)
         if rest is not None:
             return rest
-    if is_deque(engine, value):
+    if is_sequence(engine, value):
         elements_now = contents(engine, value)
         return elements_now if isinstance(elements_now, Vector) else None
     if isinstance(value, DictView) or isinstance(content, TableCell):

@@ -18,14 +18,16 @@ from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
-from ...library.containers.deques import contents, is_deque, items_of
+from ...library.containers.deques import is_deque
+from ...library.containers.sequences import contents, is_sequence, items_of
 from ...library.containers.vectors import check, compared
+from ...library.kernels.python_implementations import run_program
 from ...library.kernels.structures import list_items, view_items
 from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.subscripts import structured
 from ...library.numpy.subscripts.subscripts import array_getitem
-from ...library.python import generators, operators
-from ...library.python.collections import deques
+from ...library.prelude import builtins
+from ...library.python import deques, generators, operators
 from ...library.python.iterators import is_iterator, taken
 from ...library.rules.classes import not_iterable
 from ...values.boundary import Form
@@ -108,7 +110,7 @@ def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
 def run_to_end(engine: Engine, value: Abstract) -> None:
     """Replaces a generator, all of whose elements are needed, by an iterator over the list of them."""
     if generators.is_suspended(engine, value):
-        made = engine.call(Const(generators.as_list), [value])
+        made = run_program(engine, builtins.as_list, [value])
         engine.state.set(cast(Ref, value).cell, IteratorCell(made))
 
 
@@ -302,7 +304,7 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
             return [step() for step in _iterator_steps(engine, value)]
         case ArrayCell():
             return _array_elements(engine, value)
-        case ObjectCell() if is_deque(engine, value):
+        case ObjectCell() if is_sequence(engine, value):
             return list(list_items(engine, contents(engine, value)))
         case ObjectCell():
             return list(object_items(engine, iterator_of(engine, value)))

@@ -18,8 +18,9 @@ from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...library.containers.computed_items import is_of_few
-from ...library.containers.deques import is_deque, items_of
+from ...library.containers.deques import is_deque
 from ...library.containers.row_tables import view_rows
+from ...library.containers.sequences import items_of
 from ...library.containers.vectors import check, compared, get, holding, int_of
 from ...library.kernels.array_rows import taken_once
 from ...library.kernels.number_checks import refuse
@@ -27,8 +28,7 @@ from ...library.kernels.structures import list_length
 from ...library.numpy.indexing.bounded import length as bounded_length
 from ...library.numpy.subscripts import structured
 from ...library.numpy.subscripts.subscripts import array_getitem
-from ...library.python import operators
-from ...library.python.collections import deques
+from ...library.python import deques, operators
 from ...library.python.containers import container_getitem
 from ...library.python.iterators import has_ended, is_computed_iterator, place_of
 from ...library.python.ranges import range_element, range_length
@@ -166,7 +166,9 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
             raise DiagnosticError(reason)
         case Const(tuple() as items):
             return _rolled_items(engine, tuple_of(items), by_place)
-        case Ref() | Tuple():
+        case Tuple():
+            return _rolled_items(engine, value, by_place)
+        case Ref() if isinstance(content_of(engine, value), ListCell):
             return _rolled_items(engine, value, by_place)
         case _:
             return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 import types
+from collections import Counter
 from typing import Any, cast
 
 import jax
@@ -13,12 +14,14 @@ import numpy as np
 from ...diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
+from ...library.kernels.python_implementations import run_program
 from ...library.numpy.array_attributes import array_attribute, set_array_attribute
 from ...library.numpy.indexing.grids import grid_of
 from ...library.numpy.subscripts import structured
 from ...library.numpy.subscripts.flat import flat_getitem, flat_of, flat_setitem
 from ...library.numpy.subscripts.subscripts import array_getitem, array_setitem, refuse_item
 from ...library.operands.rows_as_arrays import array_of_rows, index_arrays
+from ...library.prelude import builtins
 from ...library.python import generators, operators, strings
 from ...library.python.containers import (
     attribute_of_container,
@@ -29,6 +32,7 @@ from ...library.python.containers import (
 from ...library.python.iterators import is_iterator, taken
 from ...library.python.streams import STREAMS, stream_attribute
 from ...library.registry import method_of
+from ...library.rules.tables import is_counter
 from ...policy import USER, package_of_module
 from ...values.boundary import CallableMember, Form, Global, GuardKind, Path
 from ...values.bounded import Bounded, Selection
@@ -117,6 +121,8 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
             if cell.cls in GENERATORS:
                 return _generator_attribute(engine, value, cell.cls, name)
             return objects.instance_getattr(engine, value, cell, name)
+        if is_counter(cell) and isinstance(classes.lookup_class(Counter, name), types.FunctionType):
+            return objects.bind_member(engine, Counter, name, classes.lookup_class(Counter, name), value)
     match value:
         case Unknown(reason):
             raise DiagnosticError(reason)
@@ -386,8 +392,7 @@ def _try(engine: Engine, value: Abstract, name: str, other: Abstract) -> Abstrac
 
 def _user_class(engine: Engine, value: Abstract) -> type | None:
     if isinstance(value, Ref):
-        cell = engine.state.get(value.cell)
-        return cell.cls if isinstance(cell, ObjectCell | MemberCell) else None
+        return objects.written_in_python(engine.state.get(value.cell))
     if isinstance(value, Const):
         return type(value.value) if isinstance(value.value, enum.Enum) else None
     return value.cls if isinstance(value, Tuple) and value.cls is not tuple else None
@@ -478,7 +483,7 @@ def contains(engine: Engine, item: Abstract, container: Abstract) -> Abstract:
     if method is not None:
         return engine.truth(engine.call(method, [item]))
     if generators.is_suspended(engine, container):
-        return engine.truth(engine.call(Const(generators.contains), [container, item]))
+        return engine.truth(run_program(engine, builtins.contains, [container, item]))
     if is_iterator(engine, container):
         return _left_in(engine, item, cast(Ref, container))
     return operators.contains(engine, item, container)

@@ -10,6 +10,7 @@ import dataclasses
 import enum
 import functools
 import types
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -24,6 +25,7 @@ from ...library.kernels.structures import call_now, list_items
 from ...library.registry import meaning_of
 from ...library.rules.classes import c_name, is_generated
 from ...library.rules.split import branch_on
+from ...library.rules.tables import is_counter
 from ...policy import package_of
 from ...values.boundary import CallableMember, Path, PathStep
 from ...values.gated import Gated, may_be_unassigned, where_assigned
@@ -253,7 +255,8 @@ def super_getattr(engine: Engine, value: Super, name: str) -> Abstract:
     """`super().name`."""
     receiver = value.receiver
     if isinstance(receiver, Ref):
-        cls = engine.state.get(receiver.cell).cls
+        cls = written_in_python(engine.state.get(receiver.cell))
+        assert cls is not None
     elif isinstance(receiver, Const) and isinstance(receiver.value, type):
         cls = receiver.value
     else:
@@ -389,18 +392,27 @@ def initialise(
         engine.call(class_member(engine, cls, "__init__", init), [ref, *args], kwargs)
 
 
+def written_in_python(content: object) -> type | None:
+    """The class of an object whose methods may be written in Python; None for those of C."""
+    if isinstance(content, ObjectCell | MemberCell):
+        return content.cls
+    return Counter if is_counter(content) else None
+
+
 def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | None:
     """The special method `name` bound to an instance of a user class, or None."""
     if isinstance(value, Ref):
-        cell = engine.state.get(value.cell)
-        if isinstance(cell, ObjectCell | MemberCell) and cell.cls is not None:
-            key = cell.cls, name
+        cls = written_in_python(engine.state.get(value.cell))
+        if cls is not None:
+            key = cls, name
             if key in engine.externals.special_methods:
                 return Method(engine.externals.special_methods[key], value)
-            engine.externals.note_class(cell.cls)
-            raw = lookup_class(cell.cls, name)
+            engine.externals.note_class(cls)
+            raw = lookup_class(cls, name)
+            if cls is Counter and not isinstance(raw, types.FunctionType):
+                return None  # a method of dict
             if found(raw) and raw is not None and raw is not getattr(object, name, None):
-                bound = bind_member(engine, cell.cls, name, raw, value)
+                bound = bind_member(engine, cls, name, raw, value)
                 if isinstance(raw, types.FunctionType) and isinstance(bound, Method):
                     engine.externals.special_methods[key] = bound.function
                 return bound

@@ -14,10 +14,10 @@ from ...diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStor
 from ...diagnostics.diagnostic import DiagnosticError
 from ...frontend.code_equality import nested_codes
 from ...hlo.ir import Value
-from ...library.containers.deques import BOUND, ITEMS
 from ...library.numpy.indexing.bounded import refuse
 from ...library.numpy.indexing.bounded_identity import Truth, both, either, refuse_if, same_object
 from ...library.rules.rows import from_first
+from ...library.rules.sequences import ITEMS, SEQUENCES
 from ...library.rules.tables import compacted
 from ...ops import Compare, Select, constant
 from ...values.boundary import (
@@ -352,9 +352,10 @@ class Exit:
                 return ConstantTemplate(set(members))
             case ObjectCell(cls=cls) if cls in GENERATORS:
                 return self.generator(cell, ref.cell)
-            case ObjectCell(cls=collections.deque, fields=fields):
-                parts = (self.template(fields[ITEMS]), self.template(fields[BOUND]))
-                return CallTemplate(collections.deque, parts, (), ref.cell)
+            case ObjectCell(cls=cls, fields=fields) if cls in SEQUENCES:
+                kind = SEQUENCES[cls]
+                parts = tuple([self.template(fields[name]) for name in (ITEMS, *kind.constants)])
+                return CallTemplate(kind.make, parts, (), ref.cell)
             case ObjectCell() if not issubclass(cell.cls, BaseException):
                 fields = {k: v for k, v in cell.fields.items() if not isinstance(v, Undef)}
                 children = tuple([self.template(v) for v in fields.values()])
@@ -763,7 +764,7 @@ class Exit:
     def attributes(self, path: Path, before: ObjectCell, after: ObjectCell) -> list[Mutation]:
         """The attributes of an instance that were set or deleted."""
         found: list[Mutation] = []
-        if after.cls is collections.deque:  # whose elements stand in a cell of their own
+        if after.cls in SEQUENCES:  # whose elements stand in a cell of their own
             return found
         for name, value in after.fields.items():
             old = before.fields.get(name) or (before.origin(name) if before.origin else None)

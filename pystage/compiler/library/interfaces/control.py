@@ -60,5 +60,9 @@ class Control(abc.ABC):
         return None
 
     @abc.abstractmethod
+    def unary(self, op: str, x: Raw) -> Abstract:
+        """`-x`, `+x` or `~x`, by the classes of user objects too."""
+
+    @abc.abstractmethod
     def inplace(self, op: str, left: Raw, right: Raw) -> Abstract:
         """`left op= right`: what the target is bound to afterwards, by the classes of user objects too."""

@@ -59,6 +59,7 @@ from ..context import Context, Raw
 from ..kernels.arithmetic import absolute
 from ..kernels.array_rows import has_arrays
 from ..kernels.number_checks import check_divisor, check_least, check_overflow, refuse
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -75,6 +76,7 @@ from ..numpy.indexing.bounded import length
 from ..numpy.subscripts import structured
 from ..numpy.ufuncs import ufuncs as u
 from ..numpy.ufuncs.elementwise import apply_jax, apply_numpy
+from ..prelude import builtins as consumers
 from ..registry import meaning
 from ..rules.classes import c_name, class_name, class_of
 from ..rules.promote import kinds_of
@@ -270,7 +272,7 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
         kind, seq = _NOT_SUMMED[name]
         ctx.raise_(TypeError(f"sum() can't sum {kind} [use {seq}.join(seq) instead]"))
     if generators.is_suspended(ctx, iterable):
-        return ctx.call(Const(generators.summed), [abstract(iterable), total])
+        return run_program(ctx, consumers.summed, [iterable, total])
     reduced = _reduced_sum(ctx, iterable, total)
     if reduced is not None:
         return reduced
@@ -398,7 +400,7 @@ def _quantifier(name: str, decides: bool) -> Callable[..., Abstract]:
             return reduced
         if generators.is_suspended(ctx, iterable):
             return ctx.call(
-                Const(generators.any_true if decides else generators.all_true), [abstract(iterable)]
+                Const(consumers.any_true if decides else consumers.all_true), [abstract(iterable)]
             )
         rows = set_methods.gathered(ctx, iterable)
         if rows is not None:

@@ -66,16 +66,14 @@ from ..kernels.structures import (
     type_name,
 )
 from ..numpy.subscripts.flat import flat_attribute, flat_of
+from ..registry import declared
 from ..rules.classes import class_name
 from ..rules.promote import fits, value_of
 from ..rules.tables import is_counter, is_dict
 from ..rules.templates import items_of_tuple
-from . import counters, dict_methods, list_methods, set_methods, strings
+from . import dict_methods, list_methods, strings
 from .iterators import next_
 from .ranges import range_element, range_length
-
-Methods = dict[str, Callable[..., Abstract]]
-
 
 # ---------------------------------------------------------------- attributes
 
@@ -87,14 +85,14 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
         case Tuple():
             return _tuple_attribute(ctx, value, name)
         case RowsTuple():
-            return _bound(list_methods.TUPLE_METHODS, value, name)
+            return _bound(tuple, value, name)
         case Range(start, stop, step) | SliceObject(start, stop, step):
             parts = {"start": start, "stop": stop, "step": step}
             return parts.get(name) or _known_method(ctx, value, name)
         case Const(value=known) if isinstance(known, str | bytes | range | frozenset | tuple):
             return strings.attribute(ctx, value, name)
         case DictView():
-            return _bound({"isdisjoint": set_methods.METHODS["isdisjoint"]}, value, name)
+            return _bound(set, value, name) if name == "isdisjoint" else None
         case Ref():
             flat = flat_of(ctx, value)
             if flat is not None and name != "__next__":
@@ -102,30 +100,29 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
             cell = ctx.cell(value)
             if name == "default_factory" and isinstance(cell, DictCell | TableCell):
                 return cell.factory
-            methods = _methods_of(cell)
-            return None if methods is None else _bound(methods, value, name)
+            if isinstance(cell, IteratorCell):
+                return Method(Meaning(name, next_), value) if name == "__next__" else None
+            cls = _class_of(cell)
+            return None if cls is None else _bound(cls, value, name)
         case _:
             return None
 
 
-def _methods_of(cell: object) -> Methods | None:
+def _class_of(cell: object) -> type | None:
+    """The class written in C whose methods an object has."""
     match cell:
         case ListCell() | RowsCell():
-            return list_methods.METHODS
-        case DictCell() | TableCell() if is_counter(cell):
-            return counters.METHODS
+            return list
         case DictCell() | TableCell() if is_dict(cell):
-            return dict_methods.METHODS
+            return dict
         case SetCell() | TableCell():
-            return set_methods.METHODS
-        case IteratorCell():
-            return {"__next__": next_}
+            return set
         case _:
             return None
 
 
-def _bound(methods: Methods, receiver: Abstract, name: str) -> Abstract | None:
-    method = methods.get(name)
+def _bound(cls: type, receiver: Abstract, name: str) -> Abstract | None:
+    method = declared(vars(cls).get(name))
     return None if method is None else Method(Meaning(name, method), receiver)
 
 
@@ -140,8 +137,9 @@ def _tuple_attribute(ctx: Context, value: Tuple, name: str) -> Abstract | None:
     names = getattr(value.cls, "_fields", ())
     if name in names:
         return value.items[names.index(name)]
-    methods = list_methods.TUPLE_METHODS | (list_methods.NAMED_METHODS if names else {})
-    return _bound(methods, value, name)
+    if names and name in list_methods.NAMED_METHODS:
+        return Method(Meaning(name, list_methods.NAMED_METHODS[name]), value)
+    return _bound(tuple, value, name)
 
 
 # ---------------------------------------------------------------- items

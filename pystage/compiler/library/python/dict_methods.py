@@ -21,6 +21,7 @@ from ...values.lattice import (
     DictCell,
     DictView,
     Items,
+    ObjectCell,
     Ref,
     TableCell,
     Tuple,
@@ -32,6 +33,7 @@ from ..containers.unboxing import frozen
 from ..context import Context, Raw
 from ..kernels import table_keys
 from ..kernels.array_rows import has_arrays
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import (
     abstract,
     call_now,
@@ -42,6 +44,8 @@ from ..kernels.structures import (
     new_list,
     type_name,
 )
+from ..prelude import builtins
+from ..prelude.dict import store_mapping
 from ..registry import meaning, method_meaning
 from ..rules.tables import entries_of, is_counter, is_dict
 from ..rules.templates import key_of
@@ -241,10 +245,11 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
 def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstract:
     """`dict.update`, from a dict or from pairs."""
     named = {name: abstract(v) for name, v in entries.items()}
-    if generators.is_suspended(ctx, other):
-        ctx.call(Const(generators.store_all), [abstract(self), abstract(other)])
-        return update(ctx, self, **entries) if entries else NONE
     cell, given = _cell(ctx, self), cell_of(ctx, other)
+    has_keys = isinstance(given, ObjectCell) and hasattr(given.cls, "keys")
+    if has_keys or generators.is_suspended(ctx, other):
+        run_program(ctx, store_mapping if has_keys else builtins.store_all, [self, other])
+        return update(ctx, self, **entries) if entries else NONE
     is_table = isinstance(given, TableCell) and issubclass(given.container, dict)
     if is_table and isinstance(cell, DictCell) and not cell.entries:
         row_tables.fill(ctx, cast(Ref, self), given)
@@ -327,9 +332,9 @@ def _view(kind: str) -> Callable[..., Abstract]:
     return view
 
 
-keys = meaning(dict.keys)(_view("keys"))
-values = meaning(dict.values)(_view("values"))
-items = meaning(dict.items)(_view("items"))
+meaning(dict.keys)(_view("keys"))
+meaning(dict.values)(_view("values"))
+meaning(dict.items)(_view("items"))
 
 
 @meaning(defaultdict)
@@ -359,18 +364,3 @@ def fromkeys(ctx: Context, cls: type, iterable: Raw, value: Raw = None, /) -> Ab
     items = elements_for(ctx, iterable, "dict.fromkeys")
     update(ctx, made, new_list(ctx, [Tuple((item, given)) for item in items]))
     return made
-
-
-METHODS: dict[str, Callable[..., Abstract]] = {
-    "get": get,
-    "setdefault": setdefault,
-    "pop": pop,
-    "popitem": popitem,
-    "update": update,
-    "clear": clear,
-    "copy": copy,
-    "keys": keys,
-    "values": values,
-    "items": items,
-}
-"""The methods of dicts."""

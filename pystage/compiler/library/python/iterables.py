@@ -37,6 +37,7 @@ from ...values.vector import Vector, length_of
 from ..containers.deques import is_deque
 from ..context import Context, Raw
 from ..kernels import row_tuples
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -47,6 +48,7 @@ from ..kernels.structures import (
     new_set,
     new_turn,
 )
+from ..prelude import builtins
 from ..registry import meaning, takes_alternatives
 from ..rules.classes import c_name, class_of
 from ..rules.split import needs_split
@@ -66,7 +68,7 @@ def enumerate_(ctx: Context, iterable: Raw, start: Raw = 0) -> Abstract:
     """`enumerate(iterable, start)`."""
     inner, start = _iterable(ctx, iterable), _whole(ctx, abstract(start))
     if generators.is_suspended(ctx, inner):
-        return generators.numbered(ctx, inner, abstract(start))
+        return run_program(ctx, builtins.numbered, [inner, start])
     return Enumerate(inner, abstract(start), new_turn(ctx))
 
 

@@ -43,9 +43,11 @@ from ...values.lattice import (
 )
 from ..containers.vectors import get, holding, int_of
 from ..context import Context, Raw
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import MISSING, abstract, cell_of, list_items, new_iterator, type_name, view_items
 from ..numpy.indexing.stores import shape_of
 from ..numpy.subscripts.subscripts import array_getitem
+from ..prelude import builtins
 from ..registry import meaning
 from ..rules.classes import class_name
 from . import generators
@@ -84,7 +86,7 @@ def filter_(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
     """`filter(function, iterable)`: which elements stay must be known when they are taken."""
     inner = iter_(ctx, iterable)
     if generators.is_suspended(ctx, inner):
-        return generators.kept(ctx, abstract(function), inner)
+        return run_program(ctx, builtins.kept, [function, inner])
     return _over(ctx, Filtered(abstract(function), inner))
 
 
@@ -107,8 +109,7 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
     if not is_iterator(ctx, iterator):
         ctx.raise_(TypeError(f"{class_name(ctx, iterator)!r} object is not an iterator"))
     if generators.is_suspended(ctx, iterator):
-        program = generators.first if default is MISSING else generators.first_or
-        return ctx.call(Const(program), [abstract(x) for x in (iterator, default) if x is not MISSING])
+        return run_program(ctx, builtins.first, [x for x in (iterator, default) if x is not MISSING])
     if is_computed_iterator(ctx, cast(Ref, iterator)):
         return _next_if_any(ctx, cast(Ref, iterator), default)
     first = taken(ctx, cast(Ref, iterator))

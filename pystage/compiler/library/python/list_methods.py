@@ -33,6 +33,7 @@ from ..containers.computed_items import is_computed_index, is_index
 from ..containers.unboxing import element_of, frozen, unboxed
 from ..context import Context, Raw
 from ..kernels.array_rows import has_arrays, with_shared
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import (
     abstract,
     elements_for,
@@ -42,6 +43,7 @@ from ..kernels.structures import (
     sequence_items,
     type_name,
 )
+from ..prelude import builtins
 from ..registry import meaning
 from . import generators
 from .operators import binary, compare
@@ -84,7 +86,7 @@ def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
     """`list.extend`, of an iterable whose length is known, or of a list."""
     _content(ctx, self)
     if generators.is_suspended(ctx, iterable):
-        return ctx.call(Const(generators.extend), [abstract(self), abstract(iterable)])
+        return run_program(ctx, builtins.extend, [self, iterable])
     extended = row_lists.extended(ctx, self, abstract(iterable))
     if extended is not None:
         return replace_items(ctx, self, extended)
@@ -290,20 +292,5 @@ def _asdict(ctx: Context, self: Raw, /) -> Abstract:
     return new_dict(ctx, dict(zip(self.cls._fields, self.items, strict=True)))  # type: ignore[attr-defined]
 
 
-METHODS: dict[str, Callable[..., Abstract]] = {
-    "append": append,
-    "extend": extend,
-    "insert": insert,
-    "pop": pop,
-    "remove": remove,
-    "clear": clear,
-    "reverse": reverse,
-    "copy": copy,
-    "sort": sort,
-    "index": index,
-    "count": count,
-}
-"""The methods of lists."""
-
-TUPLE_METHODS: dict[str, Callable[..., Abstract]] = {"index": index, "count": count}
 NAMED_METHODS: dict[str, Callable[..., Abstract]] = {"_replace": _replace, "_asdict": _asdict}
+"""What a class made by `namedtuple` has beside the methods of tuples."""

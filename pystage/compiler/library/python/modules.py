@@ -40,7 +40,7 @@ from ...values.lattice import (
     is_number,
 )
 from ..containers import row_tables
-from ..containers.deques import is_deque, mapped_deque
+from ..containers.sequences import is_sequence, mapped_sequence
 from ..context import Context, Raw
 from ..kernels.python_implementations import run_program
 from ..kernels.structures import (
@@ -55,6 +55,8 @@ from ..kernels.structures import (
     new_rows,
 )
 from ..numpy.subscripts import structured
+from ..prelude import functools as programs_of_functions
+from ..prelude import itertools as programs
 from ..registry import meaning, method_meaning
 from ..rules.classes import class_name, class_of
 from . import generators, operators
@@ -120,7 +122,7 @@ for _symbol, _name in _COMPARISONS.items():
 
 def _unary(symbol: str) -> Callable[..., Abstract]:
     def call(ctx: Context, a: Raw, /) -> Abstract:
-        return operators.unary(ctx, symbol, a)
+        return ctx.unary(symbol, a)
 
     return call
 
@@ -202,10 +204,8 @@ def partial(ctx: Context, function: Raw, /, *args: Raw, **kwargs: Raw) -> Abstra
 def reduce(ctx: Context, function: Raw, iterable: Raw, initial: Raw = MISSING, /) -> Abstract:
     """`functools.reduce(function, iterable, initial)` over known structure."""
     if generators.is_of_steps(ctx, iterable):
-        given = [abstract(function), abstract(iterable)]
-        if initial is MISSING:
-            return ctx.call(Const(generators.reduced), given)
-        return ctx.call(Const(generators.reduced_from), [*given, abstract(initial)])
+        given = [x for x in (function, iterable, initial) if x is not MISSING]
+        return run_program(ctx, programs_of_functions.reduced, given)
     items = listed(ctx, iterable, "functools.reduce")
     if initial is not MISSING:
         items = [abstract(initial), *items]
@@ -242,7 +242,7 @@ def _gives_in_turn(ctx: Context, iterable: Raw) -> bool:
 def chain(ctx: Context, *iterables: Raw) -> Abstract:
     """`itertools.chain`."""
     if any(_gives_in_turn(ctx, i) for i in iterables):
-        return ctx.call(Const(generators.chained), [Tuple(tuple(map(abstract, iterables)))])
+        return run_program(ctx, programs.chained, [Tuple(tuple(map(abstract, iterables)))])
     return _iterator(ctx, [item for i in iterables for item in listed(ctx, i, "itertools.chain")])
 
 
@@ -250,32 +250,8 @@ def chain(ctx: Context, *iterables: Raw) -> Abstract:
 def from_iterable(ctx: Context, cls: Raw, iterable: Raw, /) -> Abstract:
     """`itertools.chain.from_iterable`."""
     if _gives_in_turn(ctx, iterable):
-        return ctx.call(Const(generators.chained), [abstract(iterable)])
+        return run_program(ctx, programs.chained, [iterable])
     return chain(ctx, *listed(ctx, iterable, "itertools.chain.from_iterable"))
-
-
-@meaning(itertools.takewhile)
-def takewhile(ctx: Context, predicate: Raw, iterable: Raw, /) -> Abstract:
-    """`itertools.takewhile`, as a generator."""
-    return ctx.call(Const(generators.taken_while), [abstract(predicate), abstract(iterable)])
-
-
-@meaning(itertools.dropwhile)
-def dropwhile(ctx: Context, predicate: Raw, iterable: Raw, /) -> Abstract:
-    """`itertools.dropwhile`, as a generator."""
-    return ctx.call(Const(generators.dropped_while), [abstract(predicate), abstract(iterable)])
-
-
-@meaning(itertools.filterfalse)
-def filterfalse(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
-    """`itertools.filterfalse`, as a generator."""
-    return ctx.call(Const(generators.left_out), [abstract(function), abstract(iterable)])
-
-
-@meaning(itertools.compress)
-def compress(ctx: Context, data: Raw, selectors: Raw) -> Abstract:
-    """`itertools.compress`, as a generator."""
-    return ctx.call(Const(generators.selected), [abstract(data), abstract(selectors)])
 
 
 @meaning(itertools.islice)
@@ -285,7 +261,7 @@ def islice(ctx: Context, iterable: Raw, first: Raw, stop: Raw = MISSING, step: R
     known = [ctx.known(v, "the limits of itertools.islice") for v in limits]
     if _gives_in_turn(ctx, iterable):
         call_now(ctx, itertools.islice, (), *known)
-        return generators.sliced(ctx, abstract(iterable), known)
+        return run_program(ctx, programs.sliced, [iterable, *known])
     return _iterator(ctx, listed(ctx, iterable, "itertools.islice")[slice(*known)])
 
 
@@ -307,7 +283,7 @@ meaning(itertools.combinations_with_replacement)(_arrangements(itertools.combina
 def pairwise(ctx: Context, iterable: Raw, /) -> Abstract:
     """`itertools.pairwise`."""
     if _gives_in_turn(ctx, iterable):
-        return ctx.call(Const(generators.paired), [abstract(iterable)])
+        return run_program(ctx, programs.paired, [iterable])
     return _iterator(ctx, itertools.pairwise(listed(ctx, iterable, "itertools.pairwise")))
 
 
@@ -317,10 +293,8 @@ def accumulate(ctx: Context, iterable: Raw, func: Raw = None, *, initial: Raw = 
     given = isinstance(initial, Abstract) and not (isinstance(initial, Const) and initial.value is None)
     plain = func is None or (isinstance(func, Const) and func.value is None)
     if _gives_in_turn(ctx, iterable):
-        taken = [abstract(iterable), Const(operator.add) if plain else abstract(func)]
-        if given:
-            return ctx.call(Const(generators.accumulated_from), [*taken, abstract(initial)])
-        return ctx.call(Const(generators.accumulated), taken)
+        taken = [iterable, Const(operator.add) if plain else func, *([initial] if given else [])]
+        return run_program(ctx, programs.accumulated, taken)
     items = listed(ctx, iterable, "itertools.accumulate")
     if given:
         items = [initial, *items]
@@ -339,14 +313,14 @@ def groupby(ctx: Context, iterable: Raw, key: Raw = None) -> Abstract:
     if is_iterator(ctx, iterable):
         why = "it would take elements of it that others may take"
         ctx.fail(WrongArguments(span=ctx.span, name="itertools.groupby of an iterator", why=why))
-    return ctx.call(Const(generators.grouped), [abstract(iterable), abstract(key)])
+    return run_program(ctx, programs.grouped, [iterable, key])
 
 
 @meaning(itertools.starmap)
 def starmap(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
     """`itertools.starmap`."""
     if is_iterator(ctx, iterable):
-        return ctx.call(Const(generators.spread), [abstract(function), abstract(iterable)])
+        return run_program(ctx, programs.spread, [function, iterable])
     rows = [listed(ctx, row, "itertools.starmap") for row in listed(ctx, iterable, "itertools.starmap")]
     return new_iterator(ctx, [ctx.call(abstract(function), row) for row in rows])
 
@@ -389,27 +363,6 @@ def count(ctx: Context, start: Raw = 0, step: Raw = 1) -> Abstract:
 def cycle(ctx: Context, iterable: Raw, /) -> Abstract:
     """`itertools.cycle`: refused."""
     ctx.fail(WrongArguments(span=ctx.span, name="itertools.cycle", why="it never ends"))
-
-
-class _Compared:
-    """The result of `functools.cmp_to_key`: it is less than another where the function says so."""
-
-    def __init__(self, compare: Any, obj: Any) -> None:
-        self.compare, self.obj = compare, obj
-
-    def __lt__(self, other: Any) -> Any:
-        return self.compare(self.obj, other.obj) < 0
-
-
-def _key_of(compare: Any) -> Any:
-    """The key by which `sorted` orders as a comparison function says."""
-    return functools.partial(_Compared, compare)
-
-
-@meaning(functools.cmp_to_key)
-def cmp_to_key(ctx: Context, mycmp: Raw) -> Abstract:
-    """`functools.cmp_to_key`."""
-    return run_program(ctx, _key_of, [mycmp])
 
 
 # ---------------------------------------------------------------- copy
@@ -470,8 +423,8 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
                 ctx.fail(WrongArguments(span=ctx.span, name="copy", why=f"of {class_name(ctx, x)}"))
             made = None if source is None else part(source)
             return Ref(ctx.state.new_cell(dataclasses.replace(cell, source=made)))
-        case ObjectCell() if is_deque(ctx, x):
-            return mapped_deque(ctx, x, part)
+        case ObjectCell() if is_sequence(ctx, x):
+            return mapped_sequence(ctx, x, part)
         case ObjectCell() as cell:
             if hasattr(cell.cls, "__copy__") or hasattr(cell.cls, "__deepcopy__") or cell.origin is not None:
                 name = cell.cls.__qualname__

@@ -75,7 +75,7 @@ from ..rules.classes import class_name, class_of
 from ..rules.jax import is_jax
 from ..rules.promote import LoopTypes, Operand, Rule, kinds_of, resolve, value_of
 from ..rules.split import NeedsSplit, split_operation, split_value
-from . import counters, strings
+from . import strings
 from . import structure_operators as structure
 from .numbers.python_numbers import PYTHON_OPERATORS, apply_python, python_loop
 from .string_comparisons import tested
@@ -239,9 +239,6 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
     if isinstance(x, Const):
         return call_now(ctx, plain, x.value)
     if not is_number(x) and not ctx.is_ndarray(x):
-        counts = counters.unary(ctx, op, x)
-        if counts is not None:
-            return counts
         if isinstance(x, Bounded):
             return elementwise(ctx, f"the operator {op}", plain, lambda y: unary(ctx, op, y), x)
         known = known_object(ctx, x)

@@ -34,7 +34,10 @@ from ..containers import row_tables, vectors
 from ..containers.vectors import truth_of
 from ..context import Context, Raw
 from ..kernels import table_keys
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import MISSING, abstract, cell_of, known_object, lift, new_set, type_name
+from ..prelude import builtins
+from ..registry import meaning
 from ..rules.tables import class_of_table, compacted, entries_of
 from . import generators
 
@@ -85,7 +88,7 @@ def _method(name: str) -> Callable[..., Abstract]:
         if name == "update" and any(generators.is_suspended(ctx, each) for each in args):
             for each in args:
                 if generators.is_suspended(ctx, each):
-                    ctx.call(Const(generators.add_all), [abstract(self), abstract(each)])
+                    run_program(ctx, builtins.add_all, [self, each])
                 else:
                     method(ctx, self, each)
             return NONE
@@ -399,5 +402,5 @@ def without_effects(ctx: Context, run: Callable[[], T]) -> T:
     return result
 
 
-METHODS: dict[str, Callable[..., Abstract]] = {name: _method(name) for name in (*_CHANGING, *_ASKING)}
-"""The methods of sets."""
+for _name in (*_CHANGING, *_ASKING):
+    meaning(vars(set)[_name])(_method(_name))

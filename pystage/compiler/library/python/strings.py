@@ -7,7 +7,6 @@ demands the parts as constants.
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
 import itertools
@@ -40,7 +39,7 @@ from ...values.lattice import (
     Tuple,
 )
 from ..containers import row_tables
-from ..containers.deques import mapped_deque
+from ..containers.sequences import is_sequence, mapped_sequence
 from ..context import Context, Raw
 from ..kernels.structures import (
     MISSING,
@@ -186,8 +185,8 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
             return row_tables.new_table(ctx, cell)
         case SetCell(items=members):
             return Const(set(members))
-        case ObjectCell(cls=collections.deque):
-            return mapped_deque(ctx, value, lambda item: snapshot(ctx, item))
+        case ObjectCell() if is_sequence(ctx, value):
+            return mapped_sequence(ctx, value, lambda item: snapshot(ctx, item))
     if ctx.is_ndarray(value):
         return ctx.read(value)
     return Const(ctx.known(value, "a part of a string"))

@@ -7,6 +7,7 @@ defined for these types. The caller passes `equal` and `compare` for elements.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -56,6 +57,7 @@ from ..containers import row_lists, row_tables, vectors
 from ..context import Context
 from ..kernels import row_tuples
 from ..kernels.layout import note_compared
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import (
     MISSING,
     cell_of,
@@ -69,25 +71,23 @@ from ..kernels.structures import (
     type_name,
 )
 from ..numpy.indexing.bounded_identity import refuse_if, same_object
+from ..prelude import builtins
 from ..rules.classes import c_name, class_of
 from ..rules.promote import shape_of, value_of
 from ..rules.split import needs_split, of_one_kind
-from ..rules.tables import is_counter, is_dict
-from . import counters, generators, set_methods
+from ..rules.tables import is_dict
+from . import generators, set_methods
 from .dict_methods import merged, update
 
 Equal = Callable[[Abstract, Abstract], Abstract]
 Compare = Callable[[str, Abstract, Abstract], Abstract]
 
-_SET_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "|": lambda x, y: x | y,
-    "&": lambda x, y: x & y,
-    "-": lambda x, y: x - y,
-    "^": lambda x, y: x ^ y,
-    "<": lambda x, y: x < y,
-    "<=": lambda x, y: x <= y,
-    ">": lambda x, y: x > y,
-    ">=": lambda x, y: x >= y,
+_SET_OPERATORS = {
+    **set_methods.OPERATORS,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 
@@ -98,9 +98,6 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
     """`left op right` of containers; None where Python has no such operator."""
     if op == "%" and isinstance(left, Const) and isinstance(left.value, bytes):
         return Const(left.value % ctx.known(right, "the values of string formatting"))
-    counts = counters.binary(ctx, op, left, right)
-    if counts is not None:
-        return counts
     if op == "+":
         return _concatenated(ctx, left, right)
     if op == "*":
@@ -167,7 +164,7 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
         return None
     new: Cell | None = None
     if op == "+" and isinstance(ctx.settle(left), LISTS) and generators.is_suspended(ctx, right):
-        ctx.call(Const(generators.extend), [left, right])
+        run_program(ctx, builtins.extend, [left, right])
         return left
     match ctx.settle(left):
         case (ListCell() | RowsCell()) as cell if op == "+":
@@ -181,11 +178,9 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
         case (ListCell() | RowsCell()) as cell if op == "*":
             count = int(ctx.known(right, "how often a list is repeated"))
             new = with_elements(cell, list_items(ctx, cell.items) * count)
-        case DictCell() | SetCell() | TableCell() if counters.inplace(ctx, op, left, right) or (
-            set_methods.inplace(ctx, op, left, right)
-        ):
+        case DictCell() | SetCell() | TableCell() if set_methods.inplace(ctx, op, left, right):
             return left
-        case (DictCell() | TableCell()) as cell if op == "|" and is_dict(cell) and not is_counter(cell):
+        case (DictCell() | TableCell()) as cell if op == "|" and is_dict(cell):
             update(ctx, left, right)
             return left
         case SetCell() as cell if op in ("|", "&", "-", "^"):
@@ -224,7 +219,7 @@ def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Com
         return None if same is None else negation(ctx, same)
     if op == "==":
         return _equal(ctx, left, right, element)
-    computed = counters.compare(ctx, op, left, right) or set_methods.ordered(ctx, op, left, right)
+    computed = set_methods.ordered(ctx, op, left, right)
     if computed is not None:
         return computed
     sets = [known_set(ctx, x) for x in (left, right)]
@@ -267,7 +262,7 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
             if hasattr(known_object(ctx, other), "__array_wrap__"):  # a class of NumPy's
                 return None
             return ctx.new(ctx.broadcast(ctx.constant(False, BOOL), shape_of(ctx.read(one))))
-    found = counters.compare(ctx, "==", left, right) or set_methods.equal_views(ctx, left, right)
+    found = set_methods.equal_views(ctx, left, right)
     if found is not None:
         return found
     if _are_items(left) and _are_items(right):

@@ -51,6 +51,7 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from .promote import python_type
+from .sequences import SEQUENCES
 from .split import needs_split, of_one_kind
 
 _FIXED: dict[type, type] = {
@@ -145,7 +146,7 @@ def _key_class() -> type:
         return type(jax.random.key(0))
 
 
-_IN_C = (collections.deque, collections.defaultdict, collections.OrderedDict)
+_IN_C = (*SEQUENCES, collections.defaultdict, collections.OrderedDict)
 
 
 def c_name(cls: type) -> str:

@@ -1,4 +1,4 @@
-"""`collections.deque`: objects whose elements are a list of their own (`library/containers/deques.py`).
+"""`collections.deque`: objects whose elements are a list of their own (`rules/sequences.py`).
 
 In: a reference to a deque, and abstract arguments. Out: what the method gives. What has no template in common is known
 element by element, as that of lists.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import collections
 import operator
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
-from ....diagnostics.codes_constant import NotKnown
-from ....hlo.types import INT64
-from ....library.kernels.structures import list_of, with_elements
-from ....ops import Add
-from ....values.lattice import (
+from ...diagnostics.codes_constant import NotKnown
+from ...hlo.types import INT64
+from ...ops import Add
+from ...values.lattice import (
     NONE,
     Abstract,
     AnyList,
@@ -26,27 +24,31 @@ from ....values.lattice import (
     IteratorCell,
     Ref,
 )
-from ....values.vector import Vector, length_of
-from ...containers import vectors
-from ...containers.computed_items import is_index
-from ...containers.deques import CHANGES, contents, is_deque, items_of, maxlen_of, new_deque
-from ...containers.unboxing import frozen, unboxed
-from ...context import Context, Raw
-from ...kernels.array_rows import has_arrays, with_shared
-from ...kernels.python_implementations import run_program
-from ...kernels.structures import (
+from ...values.vector import Vector, length_of
+from ..containers import vectors
+from ..containers.computed_items import is_index
+from ..containers.deques import is_deque, maxlen_of
+from ..containers.sequences import contents, items_of, mapped_sequence, new_sequence
+from ..containers.unboxing import frozen, unboxed
+from ..context import Context, Raw
+from ..kernels.array_rows import has_arrays, with_shared
+from ..kernels.python_implementations import run_program
+from ..kernels.structures import (
     abstract,
     cell_of,
     elements_for,
     list_items,
     list_length,
+    list_of,
     new_rows,
-    type_name,
+    with_elements,
 )
-from ...registry import meaning
-from ...rules.classes import class_name
-from .. import generators
-from ..operators import compare
+from ..prelude import primitives
+from ..prelude.deque import extend
+from ..registry import meaning
+from ..rules.classes import class_name
+from ..rules.sequences import CHANGES
+from . import generators
 
 # ---------------------------------------------------------------- parts of a deque
 
@@ -57,8 +59,14 @@ def _set(ctx: Context, ref: Ref, elements: Items) -> None:
     ctx.write(items.cell, with_elements(ctx.settle_ring(items), elements))
 
 
+@meaning(primitives.note_change)
+def note_change(ctx: Context, sequence: Raw) -> Abstract:
+    """Records that a deque has changed its length."""
+    _note_change(ctx, sequence)
+    return NONE
+
+
 def _note_change(ctx: Context, ref: Ref) -> None:
-    """Records that a deque has changed its length: a loop over it ends by RuntimeError."""
     cell = ctx.settle(ref)
     count = cell.fields[CHANGES]
     if isinstance(count, Const):
@@ -146,32 +154,11 @@ def popleft(ctx: Context, self: Raw, /) -> Abstract:
     return _taken(ctx, self, in_front=True)
 
 
-# ---------------------------------------------------------------- programs
+# ---------------------------------------------------------------- whole deques
 
 
-def _extend(self: Any, elements: Any) -> None:
-    for element in elements:
-        self.append(element)
-
-
-def _extend_left(self: Any, elements: Any) -> None:
-    for element in elements:
-        self.appendleft(element)
-
-
-def _rotate(self: Any, n: Any) -> None:
-    count = len(self)
-    if count > 0:
-        n = n % count
-        if 2 * n <= count:
-            for _ in range(n):
-                self.appendleft(self.pop())
-        else:
-            for _ in range(count - n):
-                self.append(self.popleft())
-
-
-def _snapshot(ctx: Context, iterable: Raw) -> Abstract:
+@meaning(primitives.snapshot)
+def snapshot(ctx: Context, iterable: Raw) -> Abstract:
     """The present elements of an iterable: of a deque, or the rest of an iterator over rows."""
     if generators.is_suspended(ctx, iterable):
         return abstract(iterable)
@@ -179,26 +166,6 @@ def _snapshot(ctx: Context, iterable: Raw) -> Abstract:
         rows = ctx.gathered(abstract(iterable)) if isinstance(cell_of(ctx, iterable), IteratorCell) else None
         return abstract(iterable) if rows is None else new_rows(ctx, rows)
     return list_of(ctx, contents(ctx, iterable))
-
-
-@meaning(collections.deque.extend)
-def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
-    """`deque.extend`."""
-    return run_program(ctx, _extend, [self, _snapshot(ctx, iterable)])
-
-
-@meaning(collections.deque.extendleft)
-def extendleft(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
-    """`deque.extendleft`."""
-    return run_program(ctx, _extend_left, [self, _snapshot(ctx, iterable)])
-
-
-@meaning(collections.deque.rotate)
-def rotate(ctx: Context, self: Raw, n: Raw = 1, /) -> Abstract:
-    """`deque.rotate`."""
-    if not is_index(abstract(n)):
-        ctx.raise_(TypeError(f"{class_name(ctx, n)!r} object cannot be interpreted as an integer"))
-    return run_program(ctx, _rotate, [self, n])
 
 
 @meaning(collections.deque)
@@ -209,17 +176,23 @@ def deque(ctx: Context, iterable: Raw = (), maxlen: Raw = None) -> Abstract:
         ctx.raise_(TypeError("an integer is required"))
     if bound is not None and bound < 0:
         ctx.raise_(ValueError("maxlen must be non-negative"))
-    source = _snapshot(ctx, iterable)
+    source = snapshot(ctx, iterable)
     rows = ctx.gathered(source)
     if rows is not None and bound is None:
-        return new_deque(ctx, rows, None)
-    made = new_deque(ctx, (), bound)
+        return new_sequence(ctx, collections.deque, rows, None)
+    made = new_sequence(ctx, collections.deque, (), bound)
     if rows is not None:
-        run_program(ctx, _extend, [made, new_rows(ctx, rows)])
+        run_program(ctx, extend, [made, new_rows(ctx, rows)])
         return made
     items = elements_for(ctx, source, "deque()")
     _set(ctx, made, tuple(items if bound is None else items[max(len(items) - bound, 0) :]))
     return made
+
+
+@meaning(collections.deque.copy, collections.deque.__copy__)
+def copy(ctx: Context, self: Raw, /) -> Abstract:
+    """`deque.copy`."""
+    return mapped_sequence(ctx, self, lambda item: item)
 
 
 # ---------------------------------------------------------------- places
@@ -292,9 +265,7 @@ def setitem(ctx: Context, self: Raw, index: Raw, value: Raw, /) -> Abstract:
 def delitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
     """`del d[index]`."""
     _place(ctx, _ring(ctx, self), index)
-    items = _snapshot(ctx, self)
-    ctx.call(ctx.getattr(items, "pop"), [abstract(index)])
-    _set(ctx, self, cell_of(ctx, items).items)
+    ctx.call(ctx.getattr(items_of(ctx, self), "pop"), [abstract(index)])
     _note_change(ctx, self)
     return NONE
 
@@ -305,123 +276,7 @@ def length(ctx: Context, self: Raw, /) -> Abstract:
     return list_length(_ring(ctx, self))
 
 
-@meaning(collections.deque.clear)
-def clear(ctx: Context, self: Raw, /) -> Abstract:
-    """`deque.clear`."""
-    items = _ring(ctx, self)
-    _set(ctx, self, vectors.clear(items) if isinstance(items, Vector) else ())
-    _note_change(ctx, self)
-    return NONE
-
-
-# ---------------------------------------------------------------- elements
-
-
-def _of_list(name: str, change: str | None = None) -> Callable[..., Abstract]:
-    """A method that works as that of a list; `change`: whether it shortens the deque, or only changes elements."""
-
-    def method(ctx: Context, self: Raw, /, *args: Raw) -> Abstract:
-        items = _snapshot(ctx, self)
-        result = ctx.call(ctx.getattr(items, name), list(map(abstract, args)))
-        if change is not None:
-            _set(ctx, self, cell_of(ctx, items).items)
-        if change == "shorter":
-            _note_change(ctx, self)
-        return result
-
-    method.__doc__ = f"`deque.{name}`."
-    return method
-
-
-meaning(collections.deque.count)(_of_list("count"))
-meaning(collections.deque.reverse)(_of_list("reverse", "order"))
-
-
-def _index(items: Any, x: Any) -> Any:
-    if x not in items:
-        raise ValueError(f"{x!r} is not in deque")
-    return items.index(x)
-
-
-def _remove(self: Any, items: Any, x: Any) -> None:
-    del self[_index(items, x)]
-
-
-@meaning(collections.deque.index)
-def index(ctx: Context, self: Raw, x: Raw, /) -> Abstract:
-    """`deque.index`, from the first element on."""
-    return run_program(ctx, _index, [_snapshot(ctx, self), x])
-
-
-@meaning(collections.deque.remove)
-def remove(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
-    """`deque.remove`."""
-    return run_program(ctx, _remove, [self, _snapshot(ctx, self), value])
-
-
-def _insert_full() -> None:
-    """Raises what `d.insert` of a full deque raises."""
-    full: collections.deque[int] = collections.deque([0], 1)
-    full.insert(0, 0)
-
-
-@meaning(collections.deque.insert)
-def insert(ctx: Context, self: Raw, index: Raw, x: Raw, /) -> Abstract:
-    """`deque.insert`."""
-    maxlen = maxlen_of(ctx, self)
-    if maxlen is not None:
-        full = vectors.compared(ctx, "GE", length_of(_ring(ctx, self)), maxlen)
-        vectors.check(ctx, full, IndexError(), _insert_full)
-    return _of_list("insert", "length")(ctx, self, index, x)
-
-
-@meaning(collections.deque.__contains__)
-def contains(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
-    """`value in d`."""
-    return ctx.call(Const(operator.contains), [_snapshot(ctx, self), abstract(value)])
-
-
-# ---------------------------------------------------------------- whole deques
-
-
-@meaning(collections.deque.copy, collections.deque.__copy__)
-def copy(ctx: Context, self: Raw, /) -> Abstract:
-    """`deque.copy`."""
-    return new_deque(ctx, contents(ctx, self), maxlen_of(ctx, self))
-
-
-@meaning(collections.deque.__eq__)
-def equal(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
-    """`d == other`."""
-    if not is_deque(ctx, other):
-        return Const(NotImplemented)
-    return compare(ctx, "==", _snapshot(ctx, self), _snapshot(ctx, other))
-
-
-@meaning(collections.deque.__ne__)
-def unequal(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
-    """`d != other`."""
-    if not is_deque(ctx, other):
-        return Const(NotImplemented)
-    return ctx.call(Const(operator.not_), [equal(ctx, self, other)])
-
-
-@meaning(collections.deque.__add__)
-def add(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
-    """`d + other`."""
-    if not is_deque(ctx, other):
-        name = type_name(ctx, other)
-        ctx.raise_(TypeError(f'can only concatenate deque (not "{name}") to deque'))
-    made = copy(ctx, self)
-    extend(ctx, made, other)
-    return made
-
-
-@meaning(collections.deque.__iadd__)
-def add_in_place(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
-    """`d += other`."""
-    extend(ctx, self, other)
-    return abstract(self)
+# ---------------------------------------------------------------- loops
 
 
 def changes(ctx: Context, ref: Raw) -> vectors.Int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 from typing import Any
 
-from ...kernels.python_implementations import composed
+from ..kernels.python_implementations import composed
 
 
 def _end(a: Any, lo: Any, hi: Any) -> Any:

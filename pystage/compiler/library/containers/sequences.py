@@ -1,0 +1,41 @@
+"""Sequences of Python's library (`rules/sequences.py`): objects with a list of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from ...values.lattice import Abstract, AnyList, Items, ObjectCell, Ref
+from ..context import Context, Raw
+from ..kernels.structures import abstract, cell_of, list_of
+from ..rules.sequences import ITEMS, SEQUENCES, sequence_cell
+
+
+def is_sequence(ctx: Context, value: Raw) -> bool:
+    """True for a deque or an array."""
+    cell = cell_of(ctx, value)
+    return isinstance(cell, ObjectCell) and cell.cls in SEQUENCES
+
+
+def items_of(ctx: Context, ref: Raw) -> Ref:
+    """The list of the elements of a sequence, to which nothing else refers."""
+    return cast(Ref, cell_of(ctx, ref).fields[ITEMS])
+
+
+def contents(ctx: Context, ref: Raw) -> Items:
+    """The elements of a sequence, a vector from the first one on."""
+    return cast(AnyList, ctx.cell(items_of(ctx, ref))).items
+
+
+def new_sequence(ctx: Context, cls: type, items: Items, *constants: Raw) -> Ref:
+    """A new sequence of these elements."""
+    return Ref(ctx.state.new_cell(sequence_cell(cls, list_of(ctx, items), list(map(abstract, constants)))))
+
+
+def mapped_sequence(ctx: Context, ref: Raw, part: Callable[[Abstract], Abstract]) -> Ref:
+    """A new sequence of what `part` makes of each element."""
+    items, cell = contents(ctx, ref), cell_of(ctx, ref)
+    if isinstance(items, tuple):
+        items = tuple(map(part, items))
+    constants = [cell.fields[name] for name in SEQUENCES[cell.cls].constants]
+    return new_sequence(ctx, cell.cls, items, *constants)

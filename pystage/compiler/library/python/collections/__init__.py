@@ -1,1 +1,0 @@
-"""Containers of Python's library: counters, deques and heaps."""
