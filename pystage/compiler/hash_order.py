@@ -2,16 +2,22 @@
 
 Inference goes over known sets in the order that they have in this process, as the plain run does. A program that has seen
 such a set may depend on that order, and is no program for another process (`runtime/cache/`).
+
+The order of a set depends on its hash table: on the calls that made and changed it, which `SetHistory` repeats.
 """
 
 from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+
+from ..records import dataclass
+from . import limits
 
 _NUMBERS = (bool, int, float, complex, np.generic)
 
@@ -55,3 +61,58 @@ def noting() -> Iterator[_Noted]:
         yield _noted
     finally:
         _noted.order = max(before, _noted.order)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetHistory:
+    """How CPython came to a set: the call that made it, or that changed the set of its first operand.
+
+    Operands are the histories of other sets, and objects as the call takes them. `calls`: with those of the operands.
+    """
+
+    function: Callable[..., Any]
+    operands: tuple[Any, ...]
+    changes: bool
+    calls: int
+
+    def replay(self) -> set[Any]:
+        """A new set with the hash table that the plain run has."""
+        sets: list[set[Any]] = []
+        for each in self.trace():
+            first = len(sets) - sum(isinstance(operand, SetHistory) for operand in each.operands)
+            known = iter(sets[first:])
+            operands = [next(known) if isinstance(x, SetHistory) else x for x in each.operands]
+            result = each.function(*operands)
+            sets[first:] = [operands[0] if each.changes else result]
+        (made,) = sets
+        return made
+
+    def trace(self) -> list[SetHistory]:
+        """All calls, operands first."""
+        calls, open_calls = [], [self]
+        while open_calls:
+            call = open_calls.pop()
+            calls.append(call)
+            open_calls += [operand for operand in call.operands if isinstance(operand, SetHistory)]
+        return calls[::-1]
+
+
+def made_by(function: Callable[..., Any], *operands: Any) -> SetHistory | None:
+    """The history of a new set, `function(*operands)`; None where that of an operand is None, or it is too long."""
+    return _called(function, operands, False)
+
+
+def changed_by(function: Callable[..., Any], history: SetHistory | None, *operands: Any) -> SetHistory | None:
+    """The history of a set after `function(s, *operands)`, which changes it; None as for `made_by`."""
+    return _called(function, (history, *operands), True)
+
+
+def _called(function: Callable[..., Any], operands: tuple[Any, ...], changes: bool) -> SetHistory | None:
+    histories = [operand for operand in operands if isinstance(operand, SetHistory)]
+    calls = 1 + sum(each.calls for each in histories)
+    is_repeated = len(set(map(id, histories))) < len(
+        histories
+    )  # CPython treats `s | s` and `s -= s` as special
+    if is_repeated or calls > limits.SET_HISTORY or any(operand is None for operand in operands):
+        return None
+    return SetHistory(function, operands, changes, calls)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 UNROLLED_TRIPS = 4096
 """Trips: a loop of more is never written out."""
+SET_HISTORY = 4096
+"""Calls that make and change a set of known elements, repeated for each use of its order: after more it has none."""
 WRITTEN_OUT_TRIPS = 16
 """Trips: a loop of fewer is written out where that makes more of it known (an index, the kinds of a list's elements), and
 where all trips take at most `WRITTEN_OUT_STEPS`."""

@@ -14,7 +14,7 @@ from typing import Any
 from ..diagnostics.codes_syntax import AsyncCode, UnpackingComprehension
 from ..diagnostics.span import Span
 from ..stage import ir
-from .build_expressions import test
+from .build_expressions import iterated, test
 from .build_targets import assign_to
 from .builder import StageBuilder
 from .scope import VariableScope
@@ -83,7 +83,7 @@ def _as_function(b: StageBuilder, node: Any, scope: VariableScope, is_generator:
     name = _NAMES.get(type(node), "<genexpr>")
     frame = StageBuilder(b.unit, scope, f"{b.qualname}.<locals>.{name}")
     frame.hidden.add(".0")
-    iterable = b.expr(node.generators[0].iter)
+    iterable = iterated(b, node.generators[0].iter)
     result = frame.constant(None, span) if is_generator else _empty(frame, node)
 
     def innermost() -> None:
@@ -157,7 +157,7 @@ def loop_over(
     """The loop over what `iterable` gives; a generator expression is fused into it, element by element."""
     scope = b.unit.scopes.get(iterable)
     if not isinstance(iterable, ast.GeneratorExp) or scope is None or scope.captured:
-        return _loop(b, b.expr(iterable), span, on_element)
+        return _loop(b, iterated(b, iterable), span, on_element)
     outside = b.scope
 
     def innermost() -> None:

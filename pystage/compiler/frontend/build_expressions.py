@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any
 
 from ..stage import ir
-from .builder import StageBuilder, unstarred
+from ..values.lattice import is_same_set
+from .builder import StageBuilder, is_without_effect, unstarred
+from .code_equality import same_constant
 
 UNARY: dict[type, str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 
@@ -177,18 +180,28 @@ def display(kind: ir.Sequence) -> Callable[[StageBuilder, Any], ir.Temp]:
     """The visitor of `(…)`, `[…]` or `{…}`."""
 
     def build(b: StageBuilder, node: Any) -> ir.Temp:
+        is_ordered = True
+        if kind is ir.Sequence.SET and is_folded(node, node):
+            constant = folded_set(b, node)
+            if constant is not None:
+                return _sequence(b, node, kind, (ir.Item(b.constant(constant, b.span(node)), True),))
+            is_ordered = False
         items = []
         for place, e in enumerate(node.elts):
             value, star = b.expr(unstarred(e)), isinstance(e, ast.Starred)
             if star:
-                value = b.spliced(value, node.elts[place + 1 :], b.span(e))
+                behind = node.elts[place + 1 :]
+                value = b.spliced(value, behind, b.span(e))
+                is_ordered = is_ordered and all(map(is_without_effect, behind))
             items.append(ir.Item(value, star))
-        return _sequence(b, node, kind, tuple(items))
+        return _sequence(b, node, kind, tuple(items), is_ordered)
 
     return build
 
 
-def _sequence(b: StageBuilder, node: Any, kind: ir.Sequence, items: tuple[ir.Item, ...]) -> ir.Temp:
+def _sequence(
+    b: StageBuilder, node: Any, kind: ir.Sequence, items: tuple[ir.Item, ...], is_ordered: bool = True
+) -> ir.Temp:
     """A sequence of items; a tuple of literals, which were the last to be emitted, is a literal itself."""
     dst, span = b.temp(), b.span(node)
     first = len(b.block) - len(items)
@@ -197,8 +210,52 @@ def _sequence(b: StageBuilder, node: Any, kind: ir.Sequence, items: tuple[ir.Ite
         del b.block[first:]
         b.emit(ir.Constant(span, dst, tuple([i.value for i in literals])))
     else:
-        b.emit(ir.Build(span, dst, kind, items))
+        b.emit(ir.Build(span, dst, kind, items, is_ordered))
     return dst
+
+
+_FOLDED = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.unaryop, ast.operator, ast.expr_context)
+
+
+def is_folded(display: ast.Set, around: ast.expr) -> bool:
+    """True if CPython makes the display a constant, a frozenset, where the expression `around` has it."""
+    if not all(isinstance(each, _FOLDED) for element in display.elts for each in ast.walk(element)):
+        return False
+    return bool(_frozensets(compile(ast.Expression(around), "<set>", "eval")))
+
+
+def folded_set(b: StageBuilder, display: ast.Set) -> frozenset[Any] | None:
+    """The constant of the code for a display; None where several differ in their order.
+
+    Its order is the order of the code: the compiler's, or that of a `.pyc` file.
+    """
+    (wanted,) = _frozensets(compile(ast.Expression(_membership(display)), "<set>", "eval"))
+    found = [each for each in _frozensets(b.unit.source.code) if same_constant(each, wanted)]
+    return found[0] if found and all(is_same_set(found[0], each) for each in found) else None
+
+
+def iterated(b: StageBuilder, node: ast.expr) -> ir.Temp:
+    """What a loop goes over: CPython makes a display of constants there a frozenset."""
+    if isinstance(node, ast.Set) and is_folded(node, _membership(node)):
+        constant = folded_set(b, node)
+        if constant is not None:
+            return b.constant(constant, b.span(node))
+    return b.expr(node)
+
+
+def _membership(display: ast.Set) -> ast.expr:
+    test = ast.Compare(ast.Constant(None), [ast.In()], [display])
+    return ast.fix_missing_locations(ast.copy_location(test, display))
+
+
+def _frozensets(code: CodeType) -> list[frozenset[Any]]:
+    found: list[frozenset[Any]] = []
+    for constant in code.co_consts:
+        if isinstance(constant, frozenset):
+            found.append(constant)
+        elif isinstance(constant, CodeType):
+            found += _frozensets(constant)
+    return found
 
 
 def dictionary(b: StageBuilder, node: Any) -> ir.Temp:

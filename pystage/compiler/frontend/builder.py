@@ -102,6 +102,14 @@ def unstarred(node: ast.expr) -> ast.expr:
     return node.value if isinstance(node, ast.Starred) else node
 
 
+def is_without_effect(element: ast.expr) -> bool:
+    """True for an element of a display that changes nothing: a variable, a literal, a negative number."""
+    node = unstarred(element)
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand if isinstance(node.operand, ast.Constant) else node
+    return isinstance(node, _WITHOUT_EFFECT)
+
+
 class StageBuilder:
     """Builds the instructions of one frame."""
 
@@ -172,7 +180,7 @@ class StageBuilder:
         if not behind:
             return iterable
         dst = self.temp()
-        may_change = not all(isinstance(unstarred(node), _WITHOUT_EFFECT) for node in behind)
+        may_change = not all(map(is_without_effect, behind))
         values = (iterable, self.constant(may_change, span))
         given = tuple([ir.Arg(ir.ArgKind.POSITIONAL, value) for value in values])
         self.emit(ir.Call(span, dst, self.constant(ir.unpacked, span), given))

@@ -13,6 +13,7 @@ from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.codes_control import NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..frontend.fusion import source_name
+from ..hash_order import SetHistory, changed_by, made_by
 from ..hlo.types import TooLarge
 from ..library.containers import row_tables, vectors
 from ..library.containers.row_lists import append, extended
@@ -24,7 +25,7 @@ from ..library.numpy.indexing.bounded import refuse
 from ..library.numpy.subscripts.subscripts import array_getitem
 from ..library.prelude.builtins import as_list
 from ..library.prelude.itertools import sliced
-from ..library.python import operators, strings
+from ..library.python import operators, set_methods, strings
 from ..library.python.generators import is_suspended
 from ..library.python.numbers.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
 from ..library.python.structure_operators import both
@@ -311,7 +312,23 @@ def _build(e: Engine, i: stage.Build) -> None:
                 e.put(i.dst, made)
                 return
             members = frozenset([e.known(item, "an element of a set") for item in items])
-            e.put(i.dst, Ref(e.state.new_cell(SetCell(members))))
+            history = _history_of_display(e, i) if i.is_ordered else None
+            e.put(i.dst, Ref(e.state.new_cell(SetCell(members, history=history))))
+
+
+def _history_of_display(e: Engine, i: stage.Build) -> SetHistory | None:
+    history = made_by(set)
+    for item in i.items:
+        value = e.get(item.value)
+        if item.star:
+            found = set_methods.known_operand(e, value)
+            if found is None:
+                known = [e.known(each, "an element of a set") for each in listed(e, value)]
+                found = set_methods.listed_operand(e, value, known)
+            history = changed_by(set.update, history, found[1])
+        else:
+            history = changed_by(set.add, history, e.known(value, "an element of a set"))
+    return history
 
 
 def _build_dict(e: Engine, i: stage.BuildDict) -> None:
@@ -362,8 +379,11 @@ def _append(e: Engine, i: stage.Append) -> None:
             e, target, e.operand(i.key), e.operand(i.value)
         ):
             pass
-        case SetCell(members):
-            e.write(target.cell, SetCell(members | {e.known(e.get(i.value), "an element of a set")}))
+        case SetCell(members) as known:
+            element = e.known(e.get(i.value), "an element of a set")
+            e.write(
+                target.cell, known.changed(members | {element}, changed_by(set.add, known.history, element))
+            )
         case DictCell(entries):
             key = e.known(e.get(cast(str, i.key)), "a dict key")
             e.write(target.cell, DictCell({**entries, key: e.operand(i.value)}))

@@ -239,11 +239,12 @@ def unpacked(iterable: Any, may_change: bool) -> Any:
 
 @dataclass(slots=True, eq=False)
 class Build(Instr):
-    """`dst = (items)`, `[items]` or `{items}`."""
+    """`dst = (items)`, `[items]` or `{items}`; `is_ordered`: CPython makes the set by adding the items in order."""
 
     dst: Temp
     kind: Sequence
     items: tuple[Item, ...]
+    is_ordered: bool = True
 
 
 @dataclass(slots=True, eq=False)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import collections
 import enum
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import field, replace
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from ..analysis.ranges import ANY, Interval
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
-from ..hash_order import note_set
+from ..hash_order import SetHistory, note_set
 from ..hlo.immutable import immutable
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
@@ -498,14 +498,60 @@ DICT_CLASSES = (dict, collections.Counter, collections.defaultdict)
 
 @immutable
 class SetCell(Cell):
-    """A set of known elements."""
+    """A set of known elements, in the order that follows from its history, or in `order`; else the order is not known.
+
+    `order`: of a set that was made outside of the program, whose hash table nobody knows.
+    """
 
     items: frozenset[Any]
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+    history: SetHistory | None = None
+    order: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         note_set(self.items)
+
+    def in_order(self) -> list[Any] | None:
+        """The elements as an iteration gives them; None where their order is not known."""
+        if self.order is not None:
+            return list(self.order)
+        if len(self.items) < 2:
+            return list(self.items)
+        return None if self.history is None else list(self.history.replay())
+
+    def changed(self, items: Iterable[Any], history: SetHistory | None) -> SetCell:
+        """The set after a change."""
+        return replace(self, items=frozenset(items), history=history, order=None)
+
+
+def have_one_order(a: SetCell, b: SetCell) -> bool:
+    """True for two equal sets that have the same hash table, for all that is known of them."""
+    if a.history is None or b.history is None:
+        orders = a.order is not None and b.order is not None and same_constant(a.order, b.order)
+        return a.history is b.history and orders
+    if a.history is b.history:
+        return True
+    first, second = a.history.trace(), b.history.trace()
+    return len(first) == len(second) and all(map(_is_same_call, first, second))
+
+
+def _is_same_call(a: SetHistory, b: SetHistory) -> bool:
+    return (
+        a.function is b.function
+        and len(a.operands) == len(b.operands)
+        and all(map(_is_same_operand, a.operands, b.operands))
+    )
+
+
+def _is_same_operand(a: object, b: object) -> bool:
+    """Histories are compared call by call."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, list | dict):
+        assert isinstance(b, list | dict)
+        return same_constant(tuple(a), tuple(b))
+    return isinstance(a, SetHistory) or same_constant(a, b)
 
 
 class CallerAttributes(Protocol):
@@ -666,9 +712,17 @@ def same_constant(a: object, b: object) -> bool:
     if isinstance(a, tuple):
         assert isinstance(b, tuple)
         return len(a) == len(b) and all(map(same_constant, a, b))
-    if isinstance(a, int | str | bytes | range | frozenset | np.dtype):
+    if isinstance(a, frozenset):
+        return is_same_set(a, cast("frozenset[Any]", b))
+    if isinstance(a, int | str | bytes | range | np.dtype):
         return bool(a == b)
     return False
+
+
+def is_same_set(a: Collection[Any], b: Collection[Any]) -> bool:
+    """True for two sets of one size whose elements are the same, in the same order."""
+    sizes = len(a) == len(b) and a.__sizeof__() == b.__sizeof__()
+    return sizes and all(x is y or same_constant(x, y) for x, y in zip(a, b, strict=True))
 
 
 KNOWN_NUMBERS = (bool, int, float, complex, np.generic)

@@ -139,8 +139,8 @@ def _is_unbound(namespace: dict[str, Any], name: str) -> bool:
 
 
 def _same(value: Any, expected: Any) -> bool:
-    if isinstance(expected, set | slice):
-        return type(value) is type(expected) and bool(value == expected)
+    if isinstance(expected, slice):
+        return type(value) is slice and bool(value == expected)
     return same_constant(value, expected)
 
 
@@ -188,7 +188,7 @@ def _condition(w: PathWriter, guard: Guard) -> str:
     if type(expected) in _COMPARED_BY_EQUAL:
         return f"(v := {value}) != {w.name(expected)} or type(v) is not {w.name(type(expected))}"
     if isinstance(expected, set):
-        expected = set(expected)
+        return f"type(v := {value}) is not set or not same(tuple(v), {w.name(tuple(expected))})"
     return f"not same({value}, {w.name(expected)})"
 
 

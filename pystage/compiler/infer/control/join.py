@@ -80,6 +80,7 @@ from ...values.lattice import (
     Undef,
     Unknown,
     VariableCell,
+    have_one_order,
     is_number,
     same_constant,
 )
@@ -601,8 +602,13 @@ class Join:
                     selector=join_selectors(a.selector, b.selector),
                 )
             case SetCell(), SetCell() if a.items == b.items:
+                in_order = have_one_order(a, b)
                 return replace(
-                    a, aliases=joined_aliases(a, b), selector=join_selectors(a.selector, b.selector)
+                    a,
+                    aliases=joined_aliases(a, b),
+                    selector=join_selectors(a.selector, b.selector),
+                    history=a.history if in_order else None,
+                    order=a.order if in_order else None,
                 )
             case ((DictCell() | TableCell()), (DictCell() | TableCell())) | (
                 (SetCell() | TableCell()),

@@ -483,7 +483,7 @@ class Externals:
                 note_set(obj)
                 return Const(obj)
             cell = self._cell(path, obj, SetCell(frozenset()))
-            content = SetCell(frozenset(obj))
+            content = SetCell(frozenset(obj), order=tuple(obj))
         elif isinstance(obj, list | dict | set):
             raise self._unsupported(type(obj), unsupported(type(obj)))
         elif isinstance(obj, int | float | complex | str | bytes):

@@ -298,7 +298,11 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
             return [engine.constant_object(k) for k in entries]
         case TableCell():
             return view_items(engine, DictView("keys", ordered(engine, value).cell))
-        case SetCell(members):
+        case SetCell() as known:
+            members = known.in_order()
+            if members is None:
+                what = "the order of a set that was changed, or copied, where pystage does not follow it"
+                raise DiagnosticError(NotKnown(span=engine.b.span, what=what))
             return [engine.constant_object(m) for m in members]
         case IteratorCell():
             return [step() for step in _iterator_steps(engine, value)]

@@ -348,8 +348,8 @@ class Exit:
                 return ViewTemplate(made, (), ref.cell)
             case ListCell() | DictCell() | RowsCell() | TableCell():
                 return self.container(cell, ref.cell)
-            case SetCell(members):
-                return ConstantTemplate(set(members))
+            case SetCell() as known:
+                return ConstantTemplate(set(known.items) if known.history is None else known.history.replay())
             case ObjectCell(cls=cls) if cls in GENERATORS:
                 return self.generator(cell, ref.cell)
             case ObjectCell(cls=cls, fields=fields) if cls in SEQUENCES:

@@ -280,7 +280,9 @@ def known(state: State, origins: ParameterOrigins, value: Any, what: str, span: 
                     return [go(i) for i in items]
                 case DictCell(entries):
                     return {k: go(v) for k, v in entries.items()}
-                case SetCell(members):
+                case SetCell(history=history) if history is not None:
+                    return history.replay()
+                case SetCell(members) if len(members) < 2:
                     return set(members)
                 case ArrayCell(inner) if not path:
                     return _known_array(origins, Array(inner, Form.NDARRAY), what, span)

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from ... import limits
 from ...diagnostics.codes_constant import NotKnown
+from ...hash_order import made_by
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType, DType
 from ...ops import Add, And, Compare, Divide, Iota, Maximum, Minimum, Not, Or, Reduce, Select, While
@@ -442,6 +443,8 @@ def new_table(ctx: Context, table: AnyTable) -> Ref:
     """A new dict or set of the same contents."""
     if isinstance(table, TableCell):
         table = replace(table, entries=copied(table.entries))
+    elif isinstance(table, SetCell):
+        table = table.changed(table.items, made_by(set.copy, table.history))
     return Ref(ctx.state.new_cell(replace(table, aliases=(), selector=0)))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...diagnostics.codes_types import DTypeNotStaged, NoSuchOperation
+from ...hash_order import SetHistory
 from ...hlo.builder import Builder
 from ...hlo.types import SHORT_NAMES
 from ...values.boundary import Form
@@ -99,7 +100,7 @@ def _leaf(ctx: Context, value: Any) -> Abstract:
                 ctx.fail(DTypeNotStaged(span=ctx.span, what="a new array", dtype=str(value.dtype)))
             return ctx.ndarray(ctx.constant(value, value.dtype))
         case set():
-            return Ref(ctx.state.new_cell(SetCell(frozenset(value))))
+            return Ref(ctx.state.new_cell(SetCell(frozenset(value), order=tuple(value))))
         case range():
             return Range(Const(value.start), Const(value.stop), Const(value.step))
         case slice():
@@ -135,9 +136,9 @@ def new_dict(ctx: Context, entries: Mapping[Any, Abstract]) -> Ref:
     return Ref(ctx.state.new_cell(DictCell(dict(entries))))
 
 
-def new_set(ctx: Context, items: Iterable[Any]) -> Ref:
-    """A new set of known elements."""
-    return Ref(ctx.state.new_cell(SetCell(frozenset(items))))
+def new_set(ctx: Context, items: Iterable[Any], history: SetHistory | None = None) -> Ref:
+    """A new set of known elements, in an order that follows from its history."""
+    return Ref(ctx.state.new_cell(SetCell(frozenset(items), history=history)))
 
 
 def new_iterator(ctx: Context, items: Iterable[Abstract]) -> Ref:

@@ -148,6 +148,8 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
         if whole is not None:
             return whole
         plain = key is None or (isinstance(key, Const) and key.value is None)
+        if single and plain:
+            first = set_methods.in_any_order(ctx, first)
         rows = set_methods.gathered(ctx, first) if single else None
         if rows is not None:
             initial = None if default is required else abstract(default)
@@ -276,6 +278,7 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
     reduced = _reduced_sum(ctx, iterable, total)
     if reduced is not None:
         return reduced
+    iterable = set_methods.in_any_order(ctx, iterable)
     rows = set_methods.gathered(ctx, iterable, only_integers=True)
     if rows is not None:
         return _rows_sum(ctx, rows, total)
@@ -402,6 +405,7 @@ def _quantifier(name: str, decides: bool) -> Callable[..., Abstract]:
             return ctx.call(
                 Const(consumers.any_true if decides else consumers.all_true), [abstract(iterable)]
             )
+        iterable = set_methods.in_any_order(ctx, iterable)
         rows = set_methods.gathered(ctx, iterable)
         if rows is not None:
             return vectors.fold(
@@ -478,7 +482,9 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
         cell = cell_of(ctx, Ref(x.cell))
     if isinstance(cell, TableCell):
         return table_length(ctx.b, cell)
-    sized = isinstance(x, Tuple | DictView) or isinstance(cell, DictCell | SetCell)
+    if isinstance(cell, SetCell):
+        return Const(len(cell.items))
+    sized = isinstance(x, Tuple | DictView) or isinstance(cell, DictCell)
     items = ctx.iterate(abstract(x)) if sized else None
     if items is None:
         ctx.raise_(TypeError(f"object of type {type_name(ctx, x)!r} has no len()"))

@@ -9,11 +9,13 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import numpy as np
 
-from ...hash_order import note_set
+from ...diagnostics.codes_constant import NotKnown
+from ...hash_order import SetHistory, made_by, note_set
 from ...library.kernels.structures import items_in_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded
@@ -196,16 +198,30 @@ def set_(ctx: Context, iterable: Raw = (), /) -> Abstract:
     made = set_methods.of_elements(ctx, iterable)
     if made is not None:
         return made
-    return new_set(ctx, [ctx.known(i, "an element of a set") for i in listed(ctx, iterable, "set()")])
+    known, history = _members(ctx, iterable, "set()")
+    return new_set(ctx, known, made_by(set, history))
 
 
 @meaning(frozenset)
 def frozenset_(ctx: Context, iterable: Raw = (), /) -> Abstract:
     """`frozenset(iterable)`; elements must be known."""
-    items = listed(ctx, iterable, "frozenset()")
-    found = frozenset(ctx.known(i, "an element of a set") for i in items)
+    known, history = _members(ctx, iterable, "frozenset()")
+    if len(known) > 1 and history is None:
+        ctx.fail(NotKnown(span=ctx.span, what="the order of a set that becomes a frozenset"))
+    found = frozenset(history.replay() if isinstance(history, SetHistory) else known)
     note_set(found)
     return Const(found)
+
+
+def _members(ctx: Context, iterable: Raw, what: str) -> tuple[Any, Any]:
+    """The elements of a new set, and the operand of which it is made; None where only a set of unknown order has them."""
+    found = set_methods.known_operand(ctx, iterable)
+    if found is None:
+        items = listed(ctx, iterable, what)
+        found = set_methods.listed_operand(
+            ctx, iterable, [ctx.known(i, "an element of a set") for i in items]
+        )
+    return found
 
 
 @meaning(slice)
@@ -224,6 +240,8 @@ def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = F
 
 def sorted_list(ctx: Context, iterable: Raw, key: Raw, reverse: Raw, total: bool = False) -> Abstract:
     """A new list of the elements in order; `total`: PS401 for objects, which may have ties that are not equal."""
+    if (isinstance(key, Const) and key.value is None) or key is None:
+        iterable = set_methods.in_any_order(ctx, iterable)
     rows = set_methods.gathered(ctx, iterable)
     if rows is not None:
         if set_methods.is_set(cell_of(ctx, iterable)):

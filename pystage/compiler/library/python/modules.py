@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...diagnostics.codes_calls import WrongArguments
+from ...hash_order import made_by
 from ...values.bounded import Bounded
 from ...values.lattice import (
     FALSE,
@@ -53,6 +54,7 @@ from ..kernels.structures import (
     new_iterator,
     new_list,
     new_rows,
+    new_set,
 )
 from ..numpy.subscripts import structured
 from ..prelude import functools as programs_of_functions
@@ -371,6 +373,9 @@ def cycle(ctx: Context, iterable: Raw, /) -> Abstract:
 @meaning(copy.copy)
 def copy_(ctx: Context, x: Raw) -> Abstract:
     """`copy.copy(x)`: a new container of the same elements; of an array, a new array."""
+    cell = cell_of(ctx, x)
+    if isinstance(cell, SetCell):
+        return row_tables.new_table(ctx, cell)
     return _copied(ctx, abstract(x), lambda part: part)
 
 
@@ -416,7 +421,9 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
             return row_tables.new_table(
                 ctx, dataclasses.replace(cell, entries={k: part(v) for k, v in entries.items()})
             )
-        case SetCell() | TableCell() as cell:
+        case SetCell() as cell:
+            return new_set(ctx, cell.items, made_by(set, cell.in_order()))
+        case TableCell() as cell:
             return row_tables.new_table(ctx, cell)
         case IteratorCell(source=source) as cell:
             if not isinstance(source, Count | Ref | Tuple | None):

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
+from ...hash_order import changed_by, made_by
 from ...values.lattice import (
     NONE,
     TABLES,
@@ -97,28 +98,61 @@ def _method(name: str) -> Callable[..., Abstract]:
             return found
         if isinstance(cell, TableCell):
             ctx.fail(NotKnown(span=ctx.span, what=f"the argument of set.{name}"))
-        known = [_known(ctx, name, a, single) for a in args]
-        elements = set(cell.items)
+        operands = [_known(ctx, name, a, single) for a in args]
+        cell = cast(SetCell, ctx.settle(self))
+        function = getattr(set, name)
+        if name == "pop" and len(cell.items) > 1:
+            if cell.history is None:
+                ctx.fail(NotKnown(span=ctx.span, what="the element that comes first in a set"))
+            elements = cell.history.replay()
+        else:
+            elements = set(cell.items)
         try:
-            result = getattr(elements, name)(*known)
+            result = function(elements, *[known for known, _ in operands])
         except (KeyError, TypeError) as error:
             ctx.raise_(error)
+        histories = [history for _, history in operands]
         if name in _CHANGING:
-            ctx.write(self.cell, replace(ctx.settle(self), items=frozenset(elements)))
-            return NONE if result is None else Const(result)
-        return new_set(ctx, result) if isinstance(result, set) else lift(ctx, result)
+            is_changed = not single or len(elements) != len(cell.items)
+            if is_changed:
+                ctx.write(self.cell, cell.changed(elements, changed_by(function, cell.history, *histories)))
+            return NONE if result is None else lift(ctx, result)
+        if isinstance(result, set):
+            return new_set(ctx, result, made_by(function, cell.history, *histories))
+        return lift(ctx, result)
 
     method.__name__ = name
     method.__doc__ = f"`set.{name}`."
     return method
 
 
-def _known(ctx: Context, name: str, value: Raw, single: bool) -> Any:
-    what = f"the argument of set.{name}"
+def _known(ctx: Context, name: str, value: Raw, single: bool) -> tuple[Any, Any]:
     if single:
-        return ctx.known(value, what)
-    items = ctx.iterate(abstract(value))
-    return ctx.known(value, what) if items is None else [ctx.known(i, what) for i in items]
+        element = ctx.known(value, f"the argument of set.{name}")
+        return element, element
+    what = f"the argument of set.{name}"
+    found = known_operand(ctx, value)
+    if found is None:
+        items = ctx.iterate(abstract(value))
+        known = ctx.known(value, what) if items is None else [ctx.known(i, what) for i in items]
+        found = listed_operand(ctx, value, known)
+    return found
+
+
+def known_operand(ctx: Context, value: Raw) -> tuple[Any, Any] | None:
+    """A known set as an argument, and what stands for it in the history of another; None for anything else."""
+    cell = cell_of(ctx, value)
+    if isinstance(cell, SetCell):
+        return cell.items, cell.history
+    is_known = isinstance(value, Const) and isinstance(value.value, set | frozenset)
+    return (value.value, value.value) if is_known else None
+
+
+def listed_operand(ctx: Context, value: Raw, known: Any) -> tuple[Any, Any]:
+    """As `known_operand`, for another iterable of these elements; CPython makes room at once for those of a dict."""
+    cell = cell_of(ctx, value)
+    operand = dict.fromkeys(known) if isinstance(cell, DictCell) and cell.container is dict else known
+    return operand, operand
 
 
 # ---------------------------------------------------------------- sets of rows
@@ -192,6 +226,8 @@ def _operand(ctx: Context, value: Abstract) -> AnyTable | None:
 def of_elements(ctx: Context, iterable: Raw) -> Ref | None:
     """A new set of the elements of an iterable; None where all of them can be known."""
     cell = cell_of(ctx, iterable)
+    if isinstance(cell, SetCell):
+        return None
     if isinstance(cell, TableCell) and cell.container is set:
         return row_tables.new_table(ctx, cell)
     rows = ctx.gathered(abstract(iterable))
@@ -275,7 +311,7 @@ def _of_views(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ref | N
         return None
     known = [_real(ctx, x) for x in (left, right)]
     if not any(x is MISSING for x in known):
-        return new_set(ctx, OPERATORS[op](*known))
+        return cast(Ref, lift(ctx, OPERATORS[op](*known)))
     ours, theirs = [_elements(ctx, x) for x in (view, other)]
     if ours is None or theirs is None:
         return None
@@ -308,7 +344,7 @@ def _real(ctx: Context, value: Abstract) -> Any:
         entries = {key: known_object(ctx, each) for key, each in cell.entries.items()}
         return MISSING if any(each is MISSING for each in entries.values()) else entries.items()
     if isinstance(cell, SetCell):
-        return set(cell.items)
+        return ctx.known(value, "the order of a set")
     items = None if isinstance(value, DictView) or isinstance(cell, TableCell) else ctx.iterate(value)
     found = [known_object(ctx, item) for item in items or ()]
     return MISSING if items is None or any(item is MISSING for item in found) else found
@@ -377,6 +413,15 @@ def _ordered_views(ctx: Context, left: Abstract, right: Abstract) -> tuple[AnyTa
     views = [x for x in (left, right) if isinstance(x, DictView)]
     found = [of_view(ctx, x) if isinstance(x, DictView) else _set_of(ctx, x) for x in (left, right)]
     return None if not views or found[0] is None or found[1] is None else (found[0], found[1])
+
+
+def in_any_order(ctx: Context, iterable: Raw) -> Raw:
+    """The iterable, for what does not depend on the order of elements of which no two are equal, nor compare with none."""
+    cell = cell_of(ctx, iterable)
+    if not isinstance(cell, SetCell) or cell.in_order() is not None:
+        return iterable
+    are_ordered = all(type(x) is int for x in cell.items) or all(type(x) is str for x in cell.items)
+    return Tuple(tuple(map(Const, sorted(cell.items)))) if are_ordered else iterable
 
 
 def gathered(

@@ -183,8 +183,8 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
             )
         case TableCell() if is_dict(cell):
             return row_tables.new_table(ctx, cell)
-        case SetCell(items=members):
-            return Const(set(members))
+        case SetCell():
+            return Const(ctx.known(value, "the order of a set in a string"))
         case ObjectCell() if is_sequence(ctx, value):
             return mapped_sequence(ctx, value, lambda item: snapshot(ctx, item))
     if ctx.is_ndarray(value):

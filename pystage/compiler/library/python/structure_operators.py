@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
+from ...hash_order import changed_by, made_by
 from ...hlo.types import BOOL
 from ...library.kernels.structures import items_in_list, with_elements
 from ...ops import And, Not, Or
@@ -63,6 +64,7 @@ from ..kernels.structures import (
     cell_of,
     is_sequence,
     known_object,
+    lift,
     list_items,
     new_list,
     new_rows,
@@ -78,6 +80,7 @@ from ..rules.split import needs_split, of_one_kind
 from ..rules.tables import is_dict
 from . import generators, set_methods
 from .dict_methods import merged, update
+from .numbers.python_numbers import IN_PLACE_OPERATORS
 
 Equal = Callable[[Abstract, Abstract], Abstract]
 Compare = Callable[[str, Abstract, Abstract], Abstract]
@@ -110,7 +113,13 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
         return computed
     sets = [known_set(ctx, x) for x in (left, right)]
     if None not in sets and op in _SET_OPERATORS:
-        return new_set(ctx, _SET_OPERATORS[op](*sets))
+        operands = [set_methods.known_operand(ctx, x) for x in (left, right)]
+        history = made_by(_SET_OPERATORS[op], *[found[1] for found in operands if found is not None])
+        if not isinstance(left, Const):
+            return new_set(ctx, _SET_OPERATORS[op](*sets), history)
+        if history is None:
+            ctx.fail(NotKnown(span=ctx.span, what="the order of a set in an operation of a frozenset"))
+        return lift(ctx, history.replay())
     cells = [cell_of(ctx, x) for x in (left, right)]
     return merged(ctx, *cells) if op == "|" and all(map(is_dict, cells)) else None
 
@@ -184,8 +193,10 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
             update(ctx, left, right)
             return left
         case SetCell() as cell if op in ("|", "&", "-", "^"):
-            other = known_set(ctx, right)
-            new = None if other is None else replace(cell, items=_SET_OPERATORS[op](cell.items, other))
+            other = set_methods.known_operand(ctx, right)
+            if other is not None:
+                history = changed_by(IN_PLACE_OPERATORS[op], cell.history, other[1])
+                new = cell.changed(_SET_OPERATORS[op](cell.items, other[0]), history)
     if new is None:
         return None
     ctx.write(left.cell, new)
