@@ -138,11 +138,11 @@ class Lowered:
             raise capacity_outgrown(found.end, "a program compiled ahead of time", started) from None
 
     def _check(self, described: Described) -> None:
-        dispatcher, leaves = self._dispatcher, described.description.leaves
+        dispatcher = self._dispatcher
         wanted = self._described.args, self._described.kwargs
         given = described.args, described.kwargs
         static = self._specialisation.static
-        problem = difference(dispatcher.calling, static, wanted, given, leaves.__getitem__)
+        problem = difference(dispatcher.calling, static, wanted, given, described.value_of)
         if problem is not None:
             raise TypeError(f"`{dispatcher.name}` was lowered for other arguments: {problem}")
 

@@ -164,6 +164,9 @@ def _open_defaultdict(value: collections.defaultdict[Any, Any]) -> Opened:
 
 
 def _open_named(fields: tuple[str, ...], value: tuple[Any, ...]) -> Opened:
+    attributes = getattr(value, "__dict__", None)
+    if attributes:  # of an instance of a subclass; no program has them, and a proxy is refused
+        return (*fields, "__dict__"), (*value, types.MappingProxyType(attributes))
     return fields, value
 
 

@@ -24,6 +24,11 @@ class Column(np.ndarray[Any, Any]):
     """The numbers at one place of all elements: no ndarray of the caller's."""
 
 
+def constant_of(leaf: Any) -> Any:
+    """A leaf as a program has it as a constant: a tuple of Python numbers for a column."""
+    return tuple(leaf.tolist()) if type(leaf) is Column else leaf
+
+
 Structure: TypeAlias = "type | tuple[type, tuple[str, ...], tuple[Structure, ...]]"
 """The class of a number; of a tuple its class, its fields if they have names, and the structures of its items."""
 
@@ -153,6 +158,8 @@ def _add_columns_of_tuples(
     widths = {*map(len, values)}
     width = widths.pop()
     if widths or not 0 < width <= limits.COLUMNS - len(columns) or (cls is not tuple and len(keys) != width):
+        return None
+    if cls.__dictoffset__ and any(map(vars, values)):
         return None
     items = list(itertools.chain.from_iterable(values))
     parts: list[Structure] = []

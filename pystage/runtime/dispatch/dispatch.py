@@ -33,7 +33,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
-from ..arguments.columns import Column
+from ..arguments.columns import constant_of
 from ..arguments.flatten import AbstractTypes, Description, Flattener, HasRecords, Shape, occurrences
 from ..arguments.inputs import type_key
 from ..arguments.layouts import ANYWHERE, Layouts, Place
@@ -106,10 +106,8 @@ class Described:
 
     def value_of(self, leaf: int) -> Any:
         """The value of a leaf that can be a constant; None for arrays and for what has only a type."""
-        value = self.description.leaves[leaf]
-        if type(value) is Column:
-            return tuple(value.tolist())
-        return value if type(value) in (int, float, complex) or isinstance(value, np.generic) else None
+        value = constant_of(self.description.leaves[leaf])
+        return value if type(value) in (int, float, complex, tuple) or isinstance(value, np.generic) else None
 
 
 class Dispatcher:

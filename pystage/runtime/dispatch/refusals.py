@@ -15,6 +15,7 @@ from ...compiler.diagnostics.codes_constant import ProgramTooLarge
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.values.boundary import Guard, HiddenInput
 from ...config import config
+from ..arguments.columns import constant_of
 from ..arguments.inputs import TypeKey, type_key
 from ..arguments.signature import Signature
 from ..guards.environment import Reader, guard_key
@@ -81,7 +82,7 @@ class GuardedRefusal(Refusal):
         """True if a call with arguments of the same types is refused for this reason."""
         if self._pattern != pattern or self._settings != _settings() or self.is_outdated:
             return False
-        if any(repr(leaves[leaf]) != value for leaf, value in self._leaves.items()):
+        if any(repr(constant_of(leaves[leaf])) != value for leaf, value in self._leaves.items()):
             return False
         types = self._hidden_types(args, kwargs)
         return types is not None and types == self._types

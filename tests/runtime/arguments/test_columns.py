@@ -198,6 +198,42 @@ def test_ahead_of_time_and_exported() -> None:
     assert pystage.load(compiled.export(INTS))(INTS[::-1]) == total(INTS[::-1])
 
 
+def test_ahead_of_time_of_a_list_that_decides_a_shape() -> None:
+    compiled = pystage.compile(shapes).lower([2] * N, INTS).compile()
+    assert compiled([2] * N, INTS) == shapes([2] * N, INTS)
+    with pytest.raises(TypeError, match=r"xs\[:\] is \(3, 3, .*, not \(2, 2, "):
+        compiled([3] * N, INTS)
+
+
+class Tagged(Point):
+    pass
+
+
+def tagged(count):
+    points = [Tagged(i, i / 4) for i in range(count)]
+    for point in points:
+        point.tag = point.x
+    return points
+
+
+def swapped(ps):
+    ps[0], ps[1] = ps[1], ps[0]
+    return ps[2]
+
+
+@pytest.mark.parametrize("count", [3, N])
+def test_attributes_of_named_tuples_are_kept(count: int) -> None:
+    plain = [Tagged(i, i / 4) for i in range(count)]
+    strict = pystage.compile(swapped, tier="compiled", fallback="error")
+    assert strict(plain) == (2, 0.5) and strict.signatures()
+    points = tagged(count)
+    with pytest.warns(pystage.FallbackWarning):
+        assert pystage.compile(swapped, fallback="python")(points) is points[2]
+    assert [p.tag for p in points] == [1, 0, *range(2, count)]
+    with pytest.raises(pystage.StagingError, match=r"ps\[0\].__dict__"):
+        strict(points)
+
+
 LONG = [(i, i / 4) for i in range(300)]
 
 

@@ -103,6 +103,19 @@ def test_numbers_that_were_asked_for_are_compared(inferences: list[None]) -> Non
     assert len(inferences) == count
 
 
+def of_sizes(ns):
+    return os.getpid() if np.zeros(ns[3]).size == 3 else ns[3]
+
+
+def test_numbers_of_a_long_list_are_compared(inferences: list[None]) -> None:
+    compiled = strictly(of_sizes)
+    refusal(compiled, [3] * 2000)
+    assert compiled([4] * 2000) == 4
+    count = len(inferences)
+    refusal(compiled, [3] * 2000)
+    assert len(inferences) == count
+
+
 def test_other_aliases_are_another_call(inferences: list[None]) -> None:
     compiled = strictly(grows)
     refusal(compiled, [0.0, 0.0], [0.0, 0.0])
