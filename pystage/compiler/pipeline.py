@@ -84,7 +84,7 @@ class Request:
     integers are known to change. `capacities` are those that runs turned out to need. `skips_writes`: a call that
     has printed may be executed again. `traced`: JAX traces the call, so that no other program can be executed in its place.
     `loops`: how the loops of the function's other programs were inferred, and of this one from then on. In `read` inference
-    notes what it has read of the environment where it does not end in a program.
+    notes what it has read of the environment.
     """
 
     fn: Callable[..., Any]
@@ -211,6 +211,7 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
 
     Raises `StagingError`, also where XLA would take too long for the program, or cannot hold an array of it.
     """
+    request.read.clear()
     with deep_recursion(), noting() as noted:
         try:
             made = _built(infer, request, static)
@@ -337,7 +338,6 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             decide = True
             continue
         request.loops.note(loops)
-        request.read.clear()
         guarded = {g.path.key: g.expected for g in program.guards if g.kind is GuardKind.EQUAL}
         environment = [replace(d, value=guarded[key]) for key, d in fixed.items() if key in guarded]
         return program, static, (*demands.values(), *environment)

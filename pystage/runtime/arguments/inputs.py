@@ -9,6 +9,7 @@ import numpy as np
 
 from ...compiler.hlo.types import COMPLEX128, FLOAT64, INT64, ArrayType, DType
 from ...compiler.values.boundary import Form
+from .columns import Column
 
 TypeKey = tuple[tuple[int, ...], DType, bool]
 """Shape, dtype and weak type of an input."""
@@ -36,6 +37,13 @@ def type_key(value: Any, form: Form) -> TypeKey:
     if form is Form.PYTHON and type(value) in _NUMBERS:
         return _NUMBERS[type(value)]
     return value.shape, value.dtype, form is Form.JAX and bool(getattr(value, "weak_type", False))
+
+
+def value_key(value: Any) -> Any:
+    """What tells the values of an input that can be a constant apart, among those of its type."""
+    if type(value) is int:
+        return value
+    return value.tobytes() if type(value) is Column else repr(value)
 
 
 def trace_key(value: Any, form: Form) -> TypeKey:

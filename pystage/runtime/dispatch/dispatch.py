@@ -203,10 +203,6 @@ class Dispatcher:
         dynamic, key = group.split(leaves)
         entry = group.entries.get(key) or self._entry(group, key, args, kwargs, leaves)
         family = entry.shared if entry.by_types is None else entry.family(dynamic)
-        if family.refusals:
-            refused = family.refused(dynamic, self._pattern(values), args, kwargs)
-            if refused is not None:
-                raise refused
         found = family.by_value.get(family.values(dynamic) if family.demanded else ())
         if found and outgrown is None and not group.traced:
             hidden = found[0].read(args, kwargs)
@@ -642,6 +638,7 @@ class Dispatcher:
         grown: Change | None,
     ) -> tuple[Specialisation, tuple[Any, ...]]:
         """A new specialisation for this call, and its hidden inputs. `grown`: the capacity that was exceeded."""
+        self._raise_if_refused(entry.family(leaves), args, kwargs, leaves)
         check_ready(outgrown=grown is not None)
         outgrown: list[Specialisation] = []
         if grown is None:
@@ -677,6 +674,16 @@ class Dispatcher:
         self.programs.add(made, lambda: self._take_away(group, entry, family, values, made))
         return made, hidden
 
+    def _raise_if_refused(
+        self, family: Family, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
+    ) -> None:
+        """StagingError for a call that no program serves, if one like it was refused."""
+        if family.refusals:
+            refused = family.refused(leaves, self._pattern((*args, *kwargs.values())), args, kwargs)
+            if refused is not None:
+                refused.started = bool(REEXECUTION.skipped_writes)
+                raise refused
+
     def infer(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Staged:
         """The program for these arguments, or abstract ones; it is not cached."""
         self.calling.check(args, kwargs)
@@ -698,10 +705,11 @@ class Dispatcher:
         Where inference refuses it, the reason and what it depends on is added to `refusals`.
         """
         description = described.description
-        known: dict[int, Any] = {}
+        asked: set[int] = set()
 
         def value_of(leaf: int) -> Any:
-            return known.setdefault(leaf, described.value_of(leaf))
+            asked.add(leaf)
+            return described.value_of(leaf)
 
         request = replace(
             context.request, args=described.args, kwargs=described.kwargs, value_of=value_of, read=[]
@@ -720,9 +728,12 @@ class Dispatcher:
             except StagingError as error:
                 ledger.account(self.name, self.span).inference += time.perf_counter() - began
                 if refusals is not None:
-                    found = GuardedRefusal(
-                        error, asking.read, {**known, **static}, description.pattern, context.signature
-                    )
+                    values = {
+                        leaf: described.description.leaves[leaf]
+                        for leaf in {*asked, *static}
+                        if described.value_of(leaf) is not None
+                    }
+                    found = GuardedRefusal(error, asking.read, values, description.pattern, context.signature)
                     refusals += [found] if found.note_types(args, kwargs) else []
                 raise
             if self._feedback.note_stores(staged.program):
@@ -749,7 +760,7 @@ class Dispatcher:
             *[type_key(v, form) for v, form in zip(hidden, program.input_forms)],
         ]
         # Specs of other calls are made from the request's with other types: it must not keep this call's values.
-        request = self._feedback.request(replace(request, value_of=no_value), paths)
+        request = self._feedback.request(replace(request, value_of=no_value, read=[]), paths)
         request = replace(
             request, fixed=staged.fixed, capacities=asking.capacities, skips_writes=asking.skips_writes
         )

@@ -21,8 +21,7 @@ from ...compiler.diagnostics.errors import StagingError
 from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import BY_VALUE, LeafKind, by_equality
-from ..arguments.columns import Column
-from ..arguments.inputs import TypeKey, type_key
+from ..arguments.inputs import TypeKey, type_key, value_key
 from .refusals import MAX_REFUSALS, Refusal
 from .specialisation import Specialisation, SpecialisationContext
 
@@ -63,7 +62,7 @@ class Family:
 
     def values(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """The values of the leaves that had to be constants."""
-        return tuple([_key_of(leaves[i]) for i in self.demanded])
+        return tuple([value_key(leaves[i]) for i in self.demanded])
 
     def find(self, leaves: Sequence[Any]) -> list[Specialisation]:
         """The specialisations to try, in order."""
@@ -163,13 +162,6 @@ class Entry:
         """True if nothing is left of it."""
         families = [self.shared, *(self.by_types or {}).values()]
         return not any(f.by_value or f.refusals for f in families)
-
-
-def _key_of(leaf: Any) -> Any:
-    """What tells the values of a leaf apart."""
-    if type(leaf) is int:
-        return leaf
-    return leaf.tobytes() if type(leaf) is Column else repr(leaf)
 
 
 _MOST_REPRESENTATIVES = 16

@@ -15,8 +15,7 @@ from ...compiler.diagnostics.codes_constant import ProgramTooLarge
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.values.boundary import Guard, HiddenInput
 from ...config import config
-from ..arguments.columns import constant_of
-from ..arguments.inputs import TypeKey, type_key
+from ..arguments.inputs import TypeKey, type_key, value_key
 from ..arguments.signature import Signature
 from ..guards.environment import Reader, guard_key
 from .specialisation import settings
@@ -71,7 +70,7 @@ class GuardedRefusal(Refusal):
         groups = [(number,) for number in range(len(hidden))]
         self.reader = Reader(guards.values(), tuple(hidden.values()), groups, signature)
         self._forms = [each.form for each in hidden.values()]
-        self._leaves = {leaf: repr(value) for leaf, value in leaves.items()}
+        self._leaves = {leaf: value_key(value) for leaf, value in leaves.items()}
         self._pattern = pattern
         self._settings = _settings()
         self._types: list[TypeKey] | None = None
@@ -82,7 +81,7 @@ class GuardedRefusal(Refusal):
         """True if a call with arguments of the same types is refused for this reason."""
         if self._pattern != pattern or self._settings != _settings() or self.is_outdated:
             return False
-        if any(repr(constant_of(leaves[leaf])) != value for leaf, value in self._leaves.items()):
+        if any(value_key(leaves[leaf]) != key for leaf, key in self._leaves.items()):
             return False
         types = self._hidden_types(args, kwargs)
         return types is not None and types == self._types

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import traceback
 import warnings
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from pystage.runtime.dispatch.refusals import MAX_REFUSALS
 FLAG = 1
 SCALE = 2.5
 WEIGHTS: Any = np.ones(3)
+TRIPS = 40
 
 
 @pytest.fixture
@@ -42,6 +44,18 @@ def reads(x):
 def of_size(n, x):
     made = np.zeros(n)
     return os.getpid() if n == 3 else made + x
+
+
+def of_an_item(row):
+    made = np.zeros(row[2])
+    return os.getpid() if row[1] == 1 else made.sum()
+
+
+def many(x):
+    parts = []
+    for i in range(TRIPS):
+        parts.append(np.sin(x[i : i + 3]).reshape((1,) * (i % 4) + (3,)))
+    return [part.sum() for part in parts]
 
 
 def grows(first, second):
@@ -103,16 +117,19 @@ def test_numbers_that_were_asked_for_are_compared(inferences: list[None]) -> Non
     assert len(inferences) == count
 
 
-def of_sizes(ns):
-    return os.getpid() if np.zeros(ns[3]).size == 3 else ns[3]
-
-
-def test_numbers_of_a_long_list_are_compared(inferences: list[None]) -> None:
-    compiled = strictly(of_sizes)
-    refusal(compiled, [3] * 2000)
-    assert compiled([4] * 2000) == 4
+@pytest.mark.parametrize("length", [50, 2000])
+def test_items_of_long_lists_are_compared(inferences: list[None], length: int) -> None:
+    compiled, row = strictly(of_an_item), [*range(length)]
+    refusal(compiled, row)
     count = len(inferences)
-    refusal(compiled, [3] * 2000)
+    refusal(compiled, [*range(length)])
+    assert len(inferences) == count
+    row[1], row[length // 2] = 2, 7
+    assert compiled(row) == 0.0
+    row[1] = 1
+    refusal(compiled, row)
+    count = len(inferences)
+    refusal(compiled, row)
     assert len(inferences) == count
 
 
@@ -136,6 +153,45 @@ def test_a_larger_limit_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     refusal(compiled, x), refusal(compiled, x)
     monkeypatch.undo()
     assert compiled(x) == unrolled(x)
+
+
+def test_what_makes_a_program_too_large_is_guarded(
+    inferences: list[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled, x = strictly(many), np.arange(50.0)
+    monkeypatch.setattr(pystage.config, "program_limit", 0.5)
+    refusal(compiled, x)
+    count = len(inferences)
+    refusal(compiled, x)
+    assert len(inferences) == count
+    monkeypatch.setitem(globals(), "TRIPS", 1)
+    assert compiled(x) == many(x)
+
+
+def test_threads_are_refused_by_one_inference(
+    inferences: list[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled, x = pystage.compile(reads, tier="compiled", fallback="python"), np.ones(3)
+    together = threading.Barrier(MAX_REFUSALS + 2)
+
+    def run() -> None:
+        together.wait()
+        compiled(x)
+
+    threads = [threading.Thread(target=run) for _ in range(MAX_REFUSALS + 2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pystage.FallbackWarning)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    alone = strictly(reads)
+    count = len(inferences)
+    refusal(alone, x)
+    assert len(inferences) == 2 * count
+    monkeypatch.setitem(globals(), "FLAG", 2)
+    np.testing.assert_array_equal(compiled(x), reads(x))
+    assert compiled.programs == 1
 
 
 def test_a_refused_function_stages_once_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
