@@ -216,3 +216,17 @@ def test_numbers_that_decide_nothing_are_tried_as_constants_once() -> None:
     assert len(Watch(never_staged, 1.0, refused="PS601").engines) == 2
     assert len(Watch(decided_by_rate, 1.0).engines) > 1
     check(decided_by_rate, 1.0)
+
+
+def written_out(x):
+    parts = []
+    for i in range(40):
+        parts.append(np.sin(x[i : i + 3]).reshape((1,) * (i % 4) + (3,)))
+    return [part.sum() for part in parts]
+
+
+def test_inference_that_ends_while_it_computes_constants_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for hundredths in range(8, 13):
+        monkeypatch.setattr(pystage.config, "program_limit", hundredths / 100)
+        with pytest.raises(pystage.StagingError, match="PS404"):
+            pystage.compile(written_out, fallback="error", tier="compiled")(np.arange(50.0))

@@ -385,9 +385,10 @@ def _library_class(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         constants = [cast(Const, a).value for a in args]
         named = {k: cast(Const, v).value for k, v in kwargs.items()}
         try:
-            return engine.constant_object(value(*constants, **named))
+            made = value(*constants, **named)
         except Exception as error:
             engine.raise_(error)
+        return engine.constant_object(made)
     raise DiagnosticError(unknown_call(value, engine.b.span, engine.frame))
 
 

@@ -272,9 +272,10 @@ def call_now(ctx: Context, function: Callable[..., Any], *args: Any) -> Abstract
     """Calls a pure function of known objects while compiling; what it raises, the program raises."""
     try:
         with np.errstate(all="ignore"):
-            return lift(ctx, function(*args))
+            value = function(*args)
     except Exception as error:
         ctx.raise_(error)
+    return lift(ctx, value)
 
 
 def type_name(ctx: Context, value: Raw) -> str:
