@@ -121,13 +121,15 @@ def heaviside(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
 
 
 def ldexp(ctx: Operations, form: Form, x: Value, exponent: Value) -> Value:
-    """`x * 2**exponent`, in two steps so that neither factor overflows alone."""
+    """`x * 2**exponent`, in two steps so that neither factor overflows alone; zeros, infinities and NaN as they are."""
+    given = x
     power = ctx.convert(exponent, x.type.dtype)
     half = ctx.op(ops.Floor(), ctx.op(ops.Multiply(), power, like(ctx, x, 0.5)))
     two = like(ctx, x, 2)
     for part in (half, ctx.op(ops.Subtract(), power, half)):
         x = ctx.op(ops.Multiply(), x, ctx.op(ops.Power(), two, part))
-    return x
+    is_scaled = ctx.op(ops.And(), ctx.op(ops.IsFinite(), given), ctx.op(ops.Not(), zero_at(ctx, given)))
+    return select(ctx, is_scaled, x, given)
 
 
 def sinc(ctx: Operations, form: Form, x: Value) -> Value:
