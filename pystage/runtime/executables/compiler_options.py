@@ -28,6 +28,7 @@ from ...compiler.hlo.walk import callees
 from ...compiler.ops import (
     Broadcast,
     Call,
+    Cbrt,
     Clamp,
     Compare,
     Constant,
@@ -163,7 +164,7 @@ def best(function: Function) -> Options:
     if _HAS_OLDER_EMITTERS:
         vectors = _Weights(_of_vector, _TRIPS).function(function)
         saved = _SAVED * estimate(function) * 1e9 / RUNS
-        if vectors.loss < max(saved, _SLOWER * vectors.time):
+        if not vectors.opaque and vectors.loss < max(saved, _SLOWER * vectors.time):
             chosen.update(OLDER_EMITTERS)
     return chosen
 
@@ -214,6 +215,8 @@ def _of_vector(op: Op, carried: Carried) -> Weight:
     """The time of an operation, and what the older emitters lose by it."""
     kind = op.kind
     match kind:
+        case Cbrt():  # which they compute six units in the last place less exactly
+            return Weight(opaque=True)
         case DotGeneral():
             lhs = op.operands[0].type
             terms = math.prod([lhs.shape[axis] for axis in kind.lhs_contract])

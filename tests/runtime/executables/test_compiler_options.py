@@ -113,6 +113,7 @@ RECURRENT = np.ones((20, 8), np.float32), np.ones((8, 64), np.float32), np.ones(
         (bisection, (2.0,), OLDER_EMITTERS),
         (lambda x: x @ x, (np.ones((30, 30)),), OLDER_EMITTERS),
         (np.exp, (np.ones(1_000_000),), {}),
+        (np.cbrt, (np.ones(3),), {}),
         (recurrent, RECURRENT, {}),
         (relaxation, (np.ones(10),), OLDER_EMITTERS),
         (relaxation, (np.ones((300, 300)),), {}),
