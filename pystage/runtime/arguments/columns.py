@@ -50,14 +50,22 @@ def packed_numbers(numbers: Sequence[Any], cls: type) -> np.ndarray[Any, Any] | 
 
 
 def columns_of(values: Sequence[Any]) -> tuple[Structure, list[Column]] | None:
-    """The structure of many elements and their columns; None for few, and for elements of several structures."""
+    """The structure of many elements and their columns; None for few, and for elements of several structures.
+
+    None, too, for tuples with a NaN: they are equal if it is one object, and a column does not say whether it is.
+    """
     if len(values) < limits.COLUMN_ROWS:
         return None
-    if type(values[0]) is tuple and len(values) >= _MANY_TUPLES and (found := _columns_at_once(values)):
+    found = None
+    if type(values[0]) is tuple and len(values) >= _MANY_TUPLES:
+        found = _columns_at_once(values)
+    if found is None:
+        columns: list[Column] = []
+        structure = _add_columns(values, columns)
+        found = None if structure is None else (structure, columns)
+    if found is None or isinstance(found[0], type):
         return found
-    columns: list[Column] = []
-    structure = _add_columns(values, columns)
-    return None if structure is None else (structure, columns)
+    return None if any(column.dtype.kind in "fc" and np.isnan(column).any() for column in found[1]) else found
 
 
 _CODES = {int: ("i", np.dtype("<i4"), INT64), float: ("g", np.dtype("<f8"), FLOAT64)}

@@ -89,6 +89,11 @@ def elements_are_the_same_objects(xs):
     return xs[2] is xs[2], xs.copy() is xs, xs.copy() == xs, xs.index(xs[4]), xs.count(xs[5])
 
 
+@cases.each(([(1, float("nan")), *PAIRS],))
+def a_tuple_with_a_nan_is_equal_to_itself(xs):
+    return xs[0] == xs[0], xs[1] == xs[1]
+
+
 @cases.each(({"a": INTS, "b": [PAIRS, BOOLS]},))
 def inside_of_others(d):
     d["a"].append(7)
@@ -243,7 +248,8 @@ LONG = [(i, i / 4) for i in range(300)]
         LONG,
         tuple(LONG),
         [(i, (i / 4, -i)) for i in range(300)],
-        [(float("nan"), -0.0)] * 300,
+        [(float("inf"), -0.0)] * 300,
+        [*LONG, (1, float("nan"))],
         [*LONG, (2**31, 1.0)],
         [*LONG, (-(2**63), 1.0)],
         [*LONG, (2**63, 1.0)],
