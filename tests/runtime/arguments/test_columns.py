@@ -32,6 +32,19 @@ POINTS = [Point(i, i / 4) for i in range(N)]
 cases = Cases()
 
 
+class OfOneParity(Point):
+    def __eq__(self, other):
+        return self.x % 2 == other.x % 2
+
+    def __hash__(self):
+        return self.x % 2
+
+
+def test_keys_with_an_equality_of_their_own() -> None:
+    points = [OfOneParity(i, 0.5) for i in range(N)]
+    assert pystage.compile(lambda xs: len(set(xs)), fallback="python")(points) == 2
+
+
 @cases.each((INTS, N), (PAIRS, -N - 1), raises=IndexError)
 @cases.each((INTS, 3), (FLOATS, -2), (BOOLS, 1), (PAIRS, 0), (NESTED, -N), (POINTS, 5), zeros=True)
 def read(xs, k):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -70,11 +70,18 @@ def _is_key(key: Abstract) -> bool:
             return isinstance(value, Hashable) and not isinstance(value, complex | np.complexfloating)
         case Array():
             return not key.rank and key.form in (Form.PYTHON, Form.SCALAR) and key.dtype.kind in "biuf"
-        case Tuple(items) | Gated(options=items):
+        case Tuple(items, cls):
+            return _is_compared_by_items(cls) and all(map(_is_key, items))
+        case Gated(options=items):
             return all(map(_is_key, items))
         case RowsTuple(rows):
             return _is_key(row_template(rows.element)) and not has_tuples(rows.element)
     return False
+
+
+def _is_compared_by_items(cls: Any) -> bool:
+    """True for a class of tuples that has the equality and the hash of `tuple`."""
+    return cls.__eq__ is tuple.__eq__ and cls.__hash__ is tuple.__hash__
 
 
 def has_tuples(key: Abstract) -> bool:
