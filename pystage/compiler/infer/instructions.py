@@ -298,7 +298,8 @@ def _build(e: Engine, i: stage.Build) -> None:
         made = _joined_list(e, i.items)
         e.put(i.dst, row_tuples.of_items(e, cast(AnyList, e.state.get(made.cell)).items))
         return
-    items = _spliced(e, i.items)
+    parts = [_spliced(e, (item,)) for item in i.items]
+    items = [each for part in parts for each in part]
     match i.kind:
         case stage.Sequence.TUPLE:
             e.put(i.dst, Tuple(tuple(items)))
@@ -312,22 +313,21 @@ def _build(e: Engine, i: stage.Build) -> None:
                 e.put(i.dst, made)
                 return
             members = frozenset([e.known(item, "an element of a set") for item in items])
-            history = _history_of_display(e, i) if i.is_ordered else None
+            history = _history_of_display(e, i, parts) if i.is_ordered else None
             e.put(i.dst, Ref(e.state.new_cell(SetCell(members, history=history))))
 
 
-def _history_of_display(e: Engine, i: stage.Build) -> SetHistory | None:
+def _history_of_display(e: Engine, i: stage.Build, parts: list[list[Abstract]]) -> SetHistory | None:
+    """The history of a set of these items, whose elements are the `parts`."""
     history = made_by(set)
-    for item in i.items:
-        value = e.get(item.value)
+    for item, elements_of_item in zip(i.items, parts, strict=True):
+        known = [e.known(each, "an element of a set") for each in elements_of_item]
         if item.star:
-            found = set_methods.known_operand(e, value)
-            if found is None:
-                known = [e.known(each, "an element of a set") for each in listed(e, value)]
-                found = set_methods.listed_operand(e, value, known)
+            value = e.get(item.value)
+            found = set_methods.known_operand(e, value) or set_methods.listed_operand(e, value, known)
             history = changed_by(set.update, history, found[1])
         else:
-            history = changed_by(set.add, history, e.known(value, "an element of a set"))
+            history = changed_by(set.add, history, known[0])
     return history
 
 

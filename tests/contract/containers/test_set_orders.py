@@ -77,6 +77,18 @@ def one_way_in_both_arms(a):
     return list(s), a
 
 
+@cases.each((X,))
+def of_iterators(a):
+    s = {1, 2}
+    s.update(map(len, ((1, 2, 3), (3, 4))))
+    t = {3}
+    t.intersection_update(iter((3, 4)))
+    t.symmetric_difference_update(iter((5,)))
+    t.difference_update(iter((3,)))
+    u = {1, 2}.union(iter((300, 4)), (x for x in (9,)))
+    return list(s), list(t), list(u), {*map(len, ((1, 2), (3,)))}, set(map(abs, (-3, 2))), a
+
+
 @pytest.mark.parametrize(("program", "args", "options"), cases.params)
 def test_program(program, args, options):
     check(program, *args, **options)

@@ -195,6 +195,7 @@ def dict_(ctx: Context, source: Raw = (), /, **entries: Raw) -> Abstract:
 @meaning(set)
 def set_(ctx: Context, iterable: Raw = (), /) -> Abstract:
     """`set(iterable)`."""
+    iterable = set_methods.repeatable(ctx, iterable)
     made = set_methods.of_elements(ctx, iterable)
     if made is not None:
         return made

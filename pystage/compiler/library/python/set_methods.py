@@ -23,11 +23,16 @@ from ...values.lattice import (
     Const,
     DictCell,
     DictView,
+    Enumerate,
     Items,
+    IteratorCell,
+    Mapped,
     Ref,
+    Reversed,
     SetCell,
     TableCell,
     Tuple,
+    Zip,
 )
 from ...values.state import ERROR
 from ...values.vector import Vector
@@ -93,6 +98,8 @@ def _method(name: str) -> Callable[..., Abstract]:
                 else:
                     method(ctx, self, each)
             return NONE
+        if not single:
+            args = tuple([repeatable(ctx, each) for each in args])
         found = _of_rows(ctx, name, cast(Ref, self), list(map(abstract, args)))
         if found is not None:
             return found
@@ -137,6 +144,14 @@ def _known(ctx: Context, name: str, value: Raw, single: bool) -> tuple[Any, Any]
         known = ctx.known(value, what) if items is None else [ctx.known(i, what) for i in items]
         found = listed_operand(ctx, value, known)
     return found
+
+
+def repeatable(ctx: Context, iterable: Raw) -> Raw:
+    """An iterable that can be gone over again: in place of an iterator the list of what it gives."""
+    is_iterator = isinstance(iterable, Enumerate | Mapped | Reversed | Zip)
+    if is_iterator or isinstance(cell_of(ctx, iterable), IteratorCell):
+        return ctx.call(Const(list), [abstract(iterable)])
+    return iterable
 
 
 def known_operand(ctx: Context, value: Raw) -> tuple[Any, Any] | None:
