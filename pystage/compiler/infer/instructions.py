@@ -13,7 +13,7 @@ from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.codes_control import NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..frontend.fusion import source_name
-from ..hash_order import SetHistory, changed_by, made_by
+from ..hash_order import SetHistory, changed_by, made_by, note_set
 from ..hlo.types import TooLarge
 from ..library.containers import row_tables, vectors
 from ..library.containers.row_lists import append, extended
@@ -70,6 +70,8 @@ from .state.frame import Frame
 
 
 def _constant(e: Engine, i: stage.Constant) -> None:
+    if isinstance(i.value, frozenset):
+        note_set(i.value)
     if i.meaning is None:
         i.meaning = _literal(i.value)
     e.put(i.dst, i.meaning)
