@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import functools
+from array import array
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...compiler.library.rules.sequences import SEQUENCES
 from ..outcomes import Lazy
 
 _TERMS: dict[type, str] = {
     int: "abs({})",
     np.ndarray: "{}.size",
-    **dict.fromkeys((list, tuple, dict, set, frozenset, str, bytes, *SEQUENCES), "len({})"),
+    **dict.fromkeys((list, tuple, dict, set, frozenset, str, bytes, deque, array), "len({})"),
 }
 
 
