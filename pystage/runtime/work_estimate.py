@@ -19,12 +19,13 @@ import operator
 import sys
 import textwrap
 import types
+from array import array
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..compiler.library.rules.sequences import SEQUENCES
 from ..records import dataclass
 
 NODE = 3e-8
@@ -84,7 +85,7 @@ def _extent(arg: Any) -> Any:
     return len(arg) if type(arg) in _SIZED else 0
 
 
-_SIZED = frozenset({list, tuple, dict, set, frozenset, str, bytes, *SEQUENCES})
+_SIZED = frozenset({list, tuple, dict, set, frozenset, str, bytes, deque, array})
 _KNOWN = _SIZED | {int, bool, float, np.ndarray}
 
 

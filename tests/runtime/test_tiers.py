@@ -244,7 +244,7 @@ def drawn(x: np.ndarray) -> np.ndarray:
 def test_xla_begins_once_plain_runs_have_cost_what_it_is_expected_to_take(
     function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(specialisation, "estimate", lambda function: 50.0)
+    monkeypatch.setattr(specialisation, "expected_seconds", lambda function, options: 50.0)
     monkeypatch.setattr(tiers, "_processor", tiers._now)
     compiled = pystage.compile(function)
     account = compiled.tiers

@@ -11,6 +11,7 @@ import numpy as np
 
 from pystage.compiler.diagnostics.codes_control import NoCommonType
 from pystage.compiler.diagnostics.span import Span
+from pystage.compiler.hash_order import made_by
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, DType
 from pystage.compiler.library.jax.at import At, AtIndex
@@ -200,6 +201,8 @@ def samples() -> list[Abstract | Cell | Vector[Any]]:
         ),
         SetCell(frozenset([1])),
         SetCell(frozenset([1]), merged(3), program(INT32)),
+        SetCell(frozenset([1]), order=(1,)),
+        SetCell(frozenset([1]), history=made_by(set, [1])),
         TableCell(
             dict,
             Vector(
