@@ -33,6 +33,7 @@ BENCHMARKS = (
     "programs",
     "scaling",
     "by_hand",
+    "emitters",
     "gradients",
     "models",
     "models_in_torch",

@@ -110,9 +110,8 @@ def changed_by(function: Callable[..., Any], history: SetHistory | None, *operan
 def _called(function: Callable[..., Any], operands: tuple[Any, ...], changes: bool) -> SetHistory | None:
     histories = [operand for operand in operands if isinstance(operand, SetHistory)]
     calls = 1 + sum(each.calls for each in histories)
-    is_repeated = len(set(map(id, histories))) < len(
-        histories
-    )  # CPython treats `s | s` and `s -= s` as special
+    # CPython treats `s | s` and `s -= s` as special.
+    is_repeated = len({*map(id, histories)}) < len(histories)
     if is_repeated or calls > limits.SET_HISTORY or any(operand is None for operand in operands):
         return None
     return SetHistory(function, operands, changes, calls)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 UNROLLED_TRIPS = 4096
 """Trips: a loop of more is never written out."""
-SET_HISTORY = 4096
-"""Calls that make and change a set of known elements, repeated for each use of its order: after more it has none."""
 WRITTEN_OUT_TRIPS = 16
 """Trips: a loop of fewer is written out where that makes more of it known (an index, the kinds of a list's elements), and
 where all trips take at most `WRITTEN_OUT_STEPS`."""
@@ -181,6 +179,8 @@ COLUMNS = 16
 """Numbers of an element of such a list; elements of more are parameters of their own."""
 LISTED_EQUAL_ELEMENTS = 64
 """Equal elements (`[0] * n`): a list of more is made as rows; where only the run knows how many, it has this capacity."""
+SET_HISTORY = 4096
+"""Calls that make and change a set of known elements, repeated for each use of its order: after more it has none."""
 REPEATED_ELEMENTS = 1 << 28
 """Equal elements of a list of rows."""
 LISTED_ARRAY_ELEMENTS = 256

@@ -176,19 +176,21 @@ def is_for_jax(arguments: Any, *, lazy: bool = True) -> bool:
     if is_tracing():
         return True
     of_jax = jax.Array | Lazy if lazy else jax.Array
-    pending: list[Any] = [arguments]
+    level: list[Any] = [arguments]
     seen: dict[int, Any] = {}  # which keeps them alive, for their ids
-    for value in pending:
-        if isinstance(value, _ATOMS) or id(value) in seen:
-            continue
-        if isinstance(value, of_jax):
+    while kinds := {*map(type, level)} - _ATOMS:
+        new = {id(value): value for value in level if type(value) in kinds and id(value) not in seen}
+        if not kinds <= _CONTAINERS and any(isinstance(value, of_jax) for value in new.values()):
             return True
-        seen[id(value)] = value
-        pending += _children(value)
+        seen |= new
+        children = new.values() if kinds <= _SEQUENCES else map(_children, new.values())
+        level = list(itertools.chain.from_iterable(children))
     return False
 
 
-_ATOMS = (int, float, complex, str, bytes, type(None), np.ndarray, np.generic)
+_ATOMS = {bool, int, float, complex, str, bytes, type(None), np.ndarray, *np.sctypeDict.values()}
+_SEQUENCES = {list, tuple}
+_CONTAINERS = {list, tuple, dict}
 
 
 def _children(value: Any) -> Iterable[Any]:

@@ -118,9 +118,8 @@ def packed(inputs: Sequence[Any], groups: Sequence[Pack]) -> list[Any]:
 def _column(numbers: Sequence[Any]) -> Any:
     kinds = {*map(type, numbers)}
     column = packed_numbers(numbers, kinds.pop()) if len(kinds) == 1 else None
-    return (
-        tuple(numbers) if column is None else column
-    )  # an int of more than 64 bits is told of the number itself
+    # An int of more than 64 bits is told of the number itself.
+    return tuple(numbers) if column is None else column
 
 
 def operands_of(inputs: Sequence[Any], groups: Sequence[Pack]) -> Iterator[tuple[Any, int | range]]:

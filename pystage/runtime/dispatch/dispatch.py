@@ -655,8 +655,7 @@ class Dispatcher:
             if REEXECUTION.skipped_writes:
                 error.started = True
             elif refusals or keep_failures:
-                entry.split()
-                entry.family(leaves).refuse(error, refusals, keep_failures)
+                entry.refuse(leaves, error, refusals, keep_failures)
             raise
         family.add(made, leaves)
         if made.host:

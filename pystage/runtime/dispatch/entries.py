@@ -22,7 +22,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import BY_VALUE, LeafKind, by_equality
 from ..arguments.inputs import TypeKey, type_key, value_key
-from .refusals import MAX_REFUSALS, Refusal
+from .refusals import MAX_REFUSALS, MAX_REFUSED_KINDS, Refusal
 from .specialisation import Specialisation, SpecialisationContext
 
 _interchangeable = deferred("pystage.runtime.arguments.functions", "interchangeable")
@@ -122,6 +122,18 @@ class Entry:
             return self.shared
         types = tuple([type_key(v, f) for v, f in zip(leaves, self.context.forms, strict=True)])
         return self.by_types.setdefault(types, Family())
+
+    def refuse(
+        self, leaves: Sequence[Any], error: StagingError, guarded: Sequence[Refusal], keep: bool
+    ) -> None:
+        """Remembers a refusal of calls with leaves of these types (`Family.refuse`); of too many kinds the oldest go."""
+        self.split()
+        self.family(leaves).refuse(error, guarded, keep)
+        assert self.by_types is not None
+        kinds = [types for types, f in list(self.by_types.items()) if f.refusals and not f.by_value]
+        for types in kinds[:-MAX_REFUSED_KINDS]:
+            if self.by_types[types] is not self.shared:
+                self.by_types.pop(types, None)
 
     def show(self) -> None:
         """Enables the fast paths of calls."""

@@ -22,6 +22,8 @@ from .specialisation import settings
 
 MAX_REFUSALS = 4
 """How many states of the environment are remembered in which one kind of call was refused."""
+MAX_REFUSED_KINDS = 256
+"""How many kinds of refused calls are remembered that differ in the types of their arguments; each takes some 4 kB."""
 
 
 class Refusal:

@@ -6,6 +6,7 @@ import abc
 import collections.abc
 import functools
 import numbers
+import operator
 import typing
 from collections.abc import Callable
 from typing import Any
@@ -209,3 +210,9 @@ def test_what_is_registered_later() -> None:
     assert compare() == [2, 2, 2, 11]
     collections.abc.Sequence.register(Mine)
     assert compare() == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("cls", [operator.itemgetter, operator.attrgetter, operator.methodcaller])
+def test_whether_a_function_is_one_of_operator_is_refused(cls: Any) -> None:
+    check(lambda x: (isinstance(cls("real"), cls), x), 1.0, refused="PS606")
+    check(lambda x: (isinstance(abs, cls), callable(cls("real")), x), 1.0)

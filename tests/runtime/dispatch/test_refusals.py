@@ -14,6 +14,7 @@ import pytest
 
 import pystage
 from pystage.compiler.infer.entry import _Entry
+from pystage.runtime.dispatch import entries
 from pystage.runtime.dispatch.refusals import MAX_REFUSALS
 
 FLAG = 1
@@ -216,3 +217,15 @@ def test_what_keeps_changing_is_refused_for_good(
             assert compiled(x) == os.getpid()
         counts.append(len(inferences))
     assert counts[MAX_REFUSALS - 1] < counts[MAX_REFUSALS] == counts[-1]
+
+
+def test_the_oldest_kinds_of_refused_calls_are_forgotten(
+    inferences: list[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entries, "MAX_REFUSED_KINDS", 2)
+    compiled = strictly(lambda x: os.getpid() * x)
+    for count in (2, 3, 4, 3, 4):
+        refusal(compiled, np.ones(count))
+    assert len(inferences) == 3
+    refusal(compiled, np.ones(2))
+    assert len(inferences) == 4

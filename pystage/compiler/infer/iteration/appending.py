@@ -216,7 +216,7 @@ class Growing:
     def end(self) -> None:
         """Fills, after the loop, the list with the elements of all trips."""
         state = self.engine.state
-        as_vector = [s for s in state.slots if self._is_rows(s)]
+        lists = [s for s in state.slots if self._is_rows(s)]
         if self.loop in self.engine.loops.retyped:  # the second trip may append numbers of another type
             raise self._restart()
         assert self.items is not None
@@ -227,7 +227,7 @@ class Growing:
             appended += [self._element(item, rows) for item in self.items]
         for i, name in self._kept.items():
             appended[i - len(self.items)] = self._last(name)
-        for slot in as_vector:
+        for slot in lists:
             state.forget(slot)
         state.set(self.cell, ListCell((*self.before, *appended)))
 

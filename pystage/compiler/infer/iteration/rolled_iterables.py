@@ -131,12 +131,7 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
             if parts is None:
                 return None
             at = parts.element
-            return Rolled(
-                parts.length,
-                lambda i: Tuple((operators.binary(engine, "+", start, i), at(i))),
-                parts.length_now,
-                parts.at_end,
-            )
+            return replace(parts, element=lambda i: Tuple((operators.binary(engine, "+", start, i), at(i))))
         case Zip(inners, strict):
             return _rolled_zip(engine, value, inners, strict, by_place)
         case Mapped(function, (inner,)):

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ...diagnostics.codes_constant import NotKnown
-from ...library.kernels.structures import with_elements
 from ...ops import (
     Compare,
     Minimum,
@@ -34,7 +33,7 @@ from ...values.lattice import (
 from ...values.vector import Sharing, Vector, capacity_of
 from ..context import Context
 from ..kernels.array_rows import has_arrays, with_shared
-from ..kernels.structures import list_items
+from ..kernels.structures import list_items, with_elements
 from ..rules import templates
 from ..rules.rows import (
     as_vector,

@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from ...hlo.types import INT64
-from ...library.kernels.structures import items_in_list
 from ...ops import Slice
 from ...values.boundary import Form
 from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, Tuple
 from ...values.packing import stacked
 from ...values.vector import Vector
 from ..context import Context, Raw
-from ..kernels.structures import list_items
+from ..kernels.structures import items_in_list, list_items
 from ..numpy.indexing.indices import known_sequence
 from ..rules.rows import row_at
 from .libraries import NUMPY, ArrayArgument, Rules

@@ -21,7 +21,6 @@ from ...diagnostics.codes_types import ArgumentNotStaged
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import BFLOAT16, BOOL, INT64, ArrayType, is_integer
-from ...library.kernels.structures import vector_of
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, GatedNumber, alternatives, number_of_kind, tag_of
@@ -46,7 +45,7 @@ from ..containers.vectors import Int, int_value, refuse_where
 from ..context import Context, Raw
 from ..interfaces.operations import Operations
 from ..kernels.number_checks import refuse
-from ..kernels.structures import cell_of, list_items, list_length, new_list, sequence_items
+from ..kernels.structures import cell_of, list_items, list_length, new_list, sequence_items, vector_of
 from ..numpy.indexing.bounded import bounded, first_elements, in_order, taken
 from .libraries import NUMPY, ArrayArgument, Rules
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import types
 import typing
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ...diagnostics.codes_calls import NotServed
 from ...hlo.ir import Value
 from ...hlo.types import INT32
 from ...ops import And, Compare, Or
@@ -96,6 +98,15 @@ def _is_instance(ctx: Context, x: Raw, cls: type, wanted: Any) -> Abstract:
     """`isinstance(x, wanted)` of one class."""
     if cls is wanted:
         return TRUE
+    if cls is types.FunctionType and wanted in _MADE_AS_FUNCTIONS:
+        ctx.fail(
+            NotServed(
+                span=ctx.span,
+                name=f"isinstance(…, operator.{wanted.__name__})",
+                why="what that makes is a function in a program",
+                instead="ask before the call, or ask `callable(…)`",
+            )
+        )
     asked = _of_user(ctx, wanted, "__instancecheck__")
     if asked is not None:
         return ctx.truth(ctx.call(asked, [Const(wanted), abstract(x)]))
@@ -109,6 +120,10 @@ def _is_instance(ctx: Context, x: Raw, cls: type, wanted: Any) -> Abstract:
     members = sorted(typing._get_protocol_attrs(wanted))  # type: ignore[attr-defined]
     methods = [name for name in members if callable(getattr(wanted, name, None))]
     return ctx.call(Const(_has_members), [abstract(x), Const(tuple(members)), Const(tuple(methods))])
+
+
+_MADE_AS_FUNCTIONS = (operator.attrgetter, operator.itemgetter, operator.methodcaller)
+"""Classes whose instances are functions in a program (`prelude/operator.py`)."""
 
 
 def _has_members(x: Any, members: tuple[str, ...], methods: tuple[str, ...]) -> bool:

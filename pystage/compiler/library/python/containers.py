@@ -14,7 +14,6 @@ from typing import Any, cast
 from ... import limits
 from ...hlo.ir import Value
 from ...hlo.types import INT64
-from ...library.kernels.structures import list_of, with_elements
 from ...ops import Add, Compare, Or, Select
 from ...values.lattice import (
     LISTS,
@@ -60,10 +59,12 @@ from ..kernels.structures import (
     known_object,
     lift,
     list_items,
+    list_of,
     new_list,
     new_rows,
     sequence_items,
     type_name,
+    with_elements,
 )
 from ..numpy.subscripts.flat import flat_attribute, flat_of
 from ..registry import declared

@@ -16,7 +16,6 @@ import numpy as np
 
 from ...diagnostics.codes_constant import NotKnown
 from ...hash_order import SetHistory, made_by, note_set
-from ...library.kernels.structures import items_in_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import Gated, alternatives, narrow
@@ -44,6 +43,7 @@ from ..kernels.structures import (
     MISSING,
     abstract,
     cell_of,
+    items_in_list,
     new_dict,
     new_list,
     new_rows,

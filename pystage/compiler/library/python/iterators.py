@@ -15,7 +15,6 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_syntax import GeneratorFunction
 from ...hlo.ir import Value
-from ...library.kernels.structures import items_in_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import (
@@ -44,7 +43,16 @@ from ...values.lattice import (
 from ..containers.vectors import get, holding, int_of
 from ..context import Context, Raw
 from ..kernels.python_implementations import run_program
-from ..kernels.structures import MISSING, abstract, cell_of, list_items, new_iterator, type_name, view_items
+from ..kernels.structures import (
+    MISSING,
+    abstract,
+    cell_of,
+    items_in_list,
+    list_items,
+    new_iterator,
+    type_name,
+    view_items,
+)
 from ..numpy.indexing.stores import shape_of
 from ..numpy.subscripts.subscripts import array_getitem
 from ..prelude import builtins

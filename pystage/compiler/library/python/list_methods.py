@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
-from ...library.kernels.structures import vector_of, with_elements
 from ...values.lattice import (
     LISTS,
     NONE,
@@ -42,6 +41,8 @@ from ..kernels.structures import (
     new_rows,
     sequence_items,
     type_name,
+    vector_of,
+    with_elements,
 )
 from ..prelude import builtins
 from ..registry import meaning

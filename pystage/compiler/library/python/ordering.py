@@ -19,7 +19,6 @@ from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType, is_floating
-from ...library.kernels.structures import vector_of
 from ...ops import Compare, Iota
 from ...values.boundary import Form
 from ...values.gated import Gated, alternatives, tag_of
@@ -32,7 +31,7 @@ from ..kernels.arithmetic import select
 from ..kernels.array_rows import has_arrays, with_shared
 from ..kernels.number_checks import either, refuse
 from ..kernels.python_implementations import run_program
-from ..kernels.structures import abstract, cell_of, list_items, new_rows
+from ..kernels.structures import abstract, cell_of, list_items, new_rows, vector_of
 from ..registry import meaning
 from ..rules.promote import kinds_of, value_of
 from .operators import compare

@@ -19,7 +19,6 @@ from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
 from ...hash_order import changed_by, made_by
 from ...hlo.types import BOOL
-from ...library.kernels.structures import items_in_list, with_elements
 from ...ops import And, Not, Or
 from ...values.boundary import Form
 from ...values.bounded import Bounded
@@ -63,6 +62,7 @@ from ..kernels.structures import (
     MISSING,
     cell_of,
     is_sequence,
+    items_in_list,
     known_object,
     lift,
     list_items,
@@ -71,6 +71,7 @@ from ..kernels.structures import (
     new_set,
     sequence_items,
     type_name,
+    with_elements,
 )
 from ..numpy.indexing.bounded_identity import refuse_if, same_object
 from ..prelude import builtins
@@ -281,9 +282,9 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
         return _equal_dicts(ctx, ctx.cell(Ref(left.cell)), ctx.cell(Ref(right.cell)), element)
     if (_are_items(left) or _are_items(right)) and known_set(ctx, right if _are_items(left) else left):
         ctx.fail(NotKnown(span=ctx.span, what="the items of a dict that are compared with a set"))
-    vectors = _vectors(ctx, left, right)
-    if vectors is not None:
-        same = row_lists.equal(ctx, *vectors, lambda x, y: _truth(ctx, element("==", x, y)))
+    pair = _vectors(ctx, left, right)
+    if pair is not None:
+        same = row_lists.equal(ctx, *pair, lambda x, y: _truth(ctx, element("==", x, y)))
         if same is not None:
             return same
     both = is_sequence(ctx, left) and is_sequence(ctx, right)

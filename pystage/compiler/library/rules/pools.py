@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ...hlo.types import INT64
-from ...library.rules.templates import placeholder, template_of_both, template_of_items, vector_template
 from ...values.identity import SOME_OBJECT
 from ...values.lattice import (
     LISTS,
@@ -30,7 +29,15 @@ from ...values.lattice import (
 )
 from ...values.vector import Sharing, Vector, capacity_of
 from ...values.walk import children, counterparts, inner, rebuild, with_children
-from .templates import joined, row_template, template_of
+from .templates import (
+    joined,
+    placeholder,
+    row_template,
+    template_of,
+    template_of_both,
+    template_of_items,
+    vector_template,
+)
 
 K = TypeVar("K")
 
