@@ -98,7 +98,7 @@ _NARROW = 16
 # Nanoseconds: an operation; a multiplication in a product; an element that is reduced, or sorted; one that is scattered, and
 # by how much longer that takes.
 _OPERATION = 50.0
-_MULTIPLIED = 0.1
+_MULTIPLIED = 0.02
 _COMBINED, _SORTED = 0.3, 30.0
 _WRITTEN, _SCATTERED = 1.0, 3.0
 
