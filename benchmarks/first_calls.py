@@ -29,8 +29,8 @@ NAMES = {
     "numba": "Numba",
     "best": 'the better of plain and `tier="compiled"`, if it were known beforehand',
 }
-PATIENCE = 12.0
-"""Seconds of calls after which the rest is extrapolated by the median of the last ten."""
+PATIENCE = {way: 40.0 if way == "auto" else 12.0 for way in WAYS}
+"""Seconds of calls after which the rest is extrapolated by the median of the last ten; by default programs begin later."""
 LONGEST = 120
 """Seconds after which a process is ended; what it has not done counts as that long."""
 SLOWER = 1.15
@@ -84,9 +84,9 @@ def measure() -> list[Table]:
     text = (
         f"Wall time of so many calls of {len(paths)} programs, beside that of the plain run: the geometric mean; the "
         "largest excess of the first call over 2.2 times the plain one, in seconds; and, of calls after the others, the "
-        f"largest ratio and how many are above {SLOWER}. What comes after {PATIENCE:g} s is extrapolated. Aims of the "
-        "default tier: 1.3, 1.1 at ten calls, 0.6 at a hundred, 0.25 at a thousand, no excess over 0.3 s, no later call "
-        f"above {SLOWER}."
+        f"largest ratio and how many are above {SLOWER}. What comes after {PATIENCE['plain']:g} s (by default: "
+        f"{PATIENCE['auto']:g} s) is extrapolated. Aims of the default tier: 1.3, 1.1 at ten calls, 0.6 at a hundred, "
+        f"0.25 at a thousand, no excess over 0.3 s, no later call above {SLOWER}."
     )
     columns = [f"{n:,} call{'s' if n > 1 else ''}" for n in CALLS]
     heads = ("", "programs", *columns, "largest excess, s", "largest later", f"above {SLOWER}")
@@ -135,7 +135,7 @@ def _times(path: Path, ways: Sequence[str]) -> dict[str, list[float]]:
 
 
 def _run(path: Path, way: str, folder: str) -> list[float]:
-    command = [sys.executable, "-c", PROGRAM, str(path), way, json.dumps(CALLS), str(PATIENCE)]
+    command = [sys.executable, "-c", PROGRAM, str(path), way, json.dumps(CALLS), str(PATIENCE[way])]
     left_out = {"PYSTAGE_TIER", "PYTHONDONTWRITEBYTECODE"}  # an installed package has its bytecode
     environment = {key: value for key, value in os.environ.items() if key not in left_out}
     if way in ("compiled", "second"):

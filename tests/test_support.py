@@ -67,6 +67,7 @@ TABLES = {
     "library/numpy/reductions/quantiles.py": "`quantile` and `percentile`",
     "library/numpy/reductions/scans.py": "a row for each running sum and product",
     "library/numpy/reductions/extrema.py": "a row for each extremum, and for `any` and `all`",
+    "library/numpy/own_source.py": "a row for each function that is staged from its source",
     "library/numpy/reductions/sums.py": "a row for each sum, product, variance and standard deviation",
     "library/numpy/selection.py": "`np_clip` and `jnp_clip`, which differ; functions of element types",
     "library/numpy/ufuncs/ufuncs.py": "a row for each ufunc of NumPy and its twins in jax.numpy",

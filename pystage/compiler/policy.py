@@ -60,7 +60,7 @@ _OBJECTS_OF_PYTHON = frozenset([
 _TABLE: dict[str, Package] = {
     **{name: Package(name, constants=name in _OBJECTS_OF_PYTHON) for name in sys.stdlib_module_names},
     "builtins": Package("builtins", fixed=True),
-    "numpy": Package("numpy", Policy.OPAQUE, constants=True, fixed=True),
+    "numpy": Package("numpy", constants=True, fixed=True),
     "ml_dtypes": Package("ml_dtypes", constants=True, fixed=True),
     "jax": Package("jax", Policy.JAX, constants=True, fixed=True),
     "jaxlib": Package("jaxlib", Policy.JAX, constants=True, fixed=True),

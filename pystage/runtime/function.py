@@ -570,8 +570,8 @@ class CompiledFunction(Generic[P, R]):
         values = (*args, *kwargs.values())
         if tiers.job is not None or not tiers.pays(kind, values):
             raise NotReady
-        patience = tiers.patience(kind, values)
-        missing = anything(patience) if tiers.is_long(kind, values) else compiled_beside(patience)
+        budget = tiers.budget(kind, values)
+        missing = anything(budget) if tiers.is_long(kind, values) else compiled_beside(budget)
         end, began = None, time.perf_counter()
         try:
             with missing:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 Tier = Literal["auto", "compiled", "plain"]
 
+INFERENCE = 0.4
+"""The share of inference in what compiling costs: the median of `examples/scripts`."""
 AT_FIRST = 0.25
 """Seconds that the first program of a process takes to infer and to compile at least: modules are loaded for it."""
 BY_LINE = 0.05
@@ -93,11 +95,11 @@ program; or nothing."""
 
 
 class _Where:
-    """What happens where a program is missing. Inference is given up `patience` seconds after it has begun."""
+    """What happens where a program is missing. Inference is given up `budget` seconds after it has begun."""
 
-    def __init__(self, missing: Missing, patience: float) -> None:
+    def __init__(self, missing: Missing, budget: float) -> None:
         self.missing: Missing = missing
-        self.patience = patience
+        self.budget = budget
         self.until: float | None = None
         """When inference is given up; None before it begins."""
         self.began = _now(), _processor()
@@ -111,12 +113,12 @@ _asked = _Asked()
 
 
 @contextmanager
-def _where_missing(missing: Missing, patience: float = float("inf")) -> Iterator[None]:
+def _where_missing(missing: Missing, budget: float = float("inf")) -> Iterator[None]:
     """The behaviour where a program is missing.
 
-    `patience`: the seconds after which inference ends with `NotReady`. XLA may take what is left of twice as much.
+    `budget`: the seconds after which inference ends with `NotReady`. XLA may take what is left.
     """
-    before, _asked.where = _asked.where, _Where(missing, patience)
+    before, _asked.where = _asked.where, _Where(missing, budget)
     try:
         yield
     finally:
@@ -145,11 +147,11 @@ def check_worth(xla: Callable[[], float]) -> None:
     """
     check_ready()
     where = _asked.where
-    if where.patience == float("inf"):
+    if where.budget == float("inf"):
         return
     passed, used = [now - began for now, began in zip((_now(), _processor()), where.began)]
     seconds = xla() * (max(passed / used, 1.0) if used > LOADED else 1.0)
-    if passed + seconds > 2 * where.patience:
+    if passed + seconds > where.budget:
         raise NotReady(xla=seconds)
 
 
@@ -162,7 +164,7 @@ def patience() -> float:
     """The seconds left until inference is given up, from when this is first asked: modules are loaded by then."""
     where, now = _asked.where, _now()
     if where.until is None:
-        where.until = now + where.patience
+        where.until = now + where.budget
     return where.until - now
 
 
@@ -327,7 +329,7 @@ class Tiers:
     compiling: float = 0.0
     compilations: int = 0
     least: float = 0.0
-    """What the next compilation costs at least: inference did not end in time."""
+    """What the next inference costs at least: the last one did not end in time."""
     given_up: list[float] = field(default_factory=list)
     """How long each inference took that did not end in time."""
     xla: float | None = None
@@ -367,10 +369,24 @@ class Tiers:
         return max(AT_FIRST + BY_LINE * self.outline.lines, self.least)
 
     @property
-    def least_price(self) -> float:
-        """The price, or what it is at least while the source has not been read."""
-        known = self._outline is not None or self.compilations or self.xla is not None
-        return self.price if known else max(AT_FIRST, self.least)
+    def deposit(self) -> float:
+        """What plain runs cost before the next step of a compilation begins.
+
+        The first program is inferred for its part of the price: then it is known what XLA will take.
+        """
+        return self.price if self._is_known else max(INFERENCE * self.price, self.least)
+
+    @property
+    def least_deposit(self) -> float:
+        """The deposit, or what it is at least while the source has not been read."""
+        if self._outline is not None or self._is_known:
+            return self.deposit
+        return max(INFERENCE * AT_FIRST, self.least)
+
+    @property
+    def _is_known(self) -> bool:
+        """True if the price is more than an estimate by the source."""
+        return self.xla is not None or self.compilations > 0
 
     @property
     def continuations(self) -> LoopHeads | None:
@@ -383,7 +399,7 @@ class Tiers:
     def _may_be_long(self, kind: Kind, args: Sequence[Any]) -> bool:
         """False if the plain run of such a call certainly takes less than compiling does."""
         if kind.plain_calls:
-            return self.expected(kind, args) >= self.least_price
+            return self.expected(kind, args) >= self.least_deposit
         if self._nesting is None:
             self._nesting = nesting_of(self.function)
         return may_take_long(self._nesting, args)
@@ -421,10 +437,10 @@ class Tiers:
             return f"compiled, a call takes {best * 1e3:.3g} ms; plainly, {mean * 1e3:.3g} ms"
         if any(kind.replaced for kind in self.all_kinds):
             return "a run took so long that the next call of its kind waits for a program"
-        begins = f"begins once plain runs have taken {self.compiling + self.price:.2g} s in all"
+        begins = f"begins once plain runs have taken {self.compiling + self.deposit:.2g} s in all"
         if self.xla is not None:
             return f"types are inferred; XLA is expected to take {self.xla:.2g} s, and {begins}"
-        if self.given_up and self.least >= self.price:
+        if self.given_up and self.least >= self.deposit:
             return f"inference of types took too long; another attempt {begins}"
         what = "compiling one more program" if self.compilations else "compiling"
         return f"{what} is expected to take {self.price:.2g} s, and {begins}"
@@ -447,9 +463,9 @@ class Tiers:
     def pays(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is to be compiled now."""
         saved = self._saved(kind)
-        if saved < self.least_price and not self._may_be_long(kind, args):
+        if saved < self.least_deposit and not self._may_be_long(kind, args):
             return False
-        return saved >= self.price or self.is_long(kind, args)
+        return saved >= self.deposit or self.is_long(kind, args)
 
     def _saved(self, kind: Kind) -> float:
         """What plain runs have cost beyond what was compiled for it, without a program that has exceeded a capacity."""
@@ -465,13 +481,13 @@ class Tiers:
             return max(kind.mean, self.price)
         return kind.mean if kind.plain_calls else self.outline.seconds(args)
 
-    def patience(self, kind: Kind, args: Sequence[Any]) -> float:
-        """The time limit of inference: half of what plain runs have cost, or of what this one may; XLA needs the rest."""
-        return max(self._saved(kind), self.expected(kind, args)) / 2
+    def budget(self, kind: Kind, args: Sequence[Any]) -> float:
+        """What inference and XLA may cost now: what plain runs have cost, or this one may."""
+        return max(self._saved(kind), self.expected(kind, args))
 
     def note_late(self, seconds: float) -> None:
-        """Records that inference was given up after so long: compiling costs at least twice as much as expected."""
-        self.least = 2 * self.price
+        """Records that inference was given up after so long: it costs at least twice as much as expected."""
+        self.least = 2 * self.deposit
         self.xla = None
         self.compiling += seconds
         self.given_up.append(seconds)
@@ -516,7 +532,7 @@ class Tiers:
         if self.job is not None:
             kind.until = kind.plain + SOON
             return
-        price = self.least_price
+        price = self.least_deposit
         missing = price if kind.given_up else (price - self._saved(kind)) / 4
         rest = max(missing, price / 100)
         kind.until = kind.plain + (min(rest, OFTEN) if self.compilations and not kind.given_up else rest)

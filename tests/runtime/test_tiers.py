@@ -33,8 +33,8 @@ def _as_by_default(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def at_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling pays after the first call."""
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
-    monkeypatch.setattr(tiers.Tiers, "least_price", 0.0)
-    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
+    monkeypatch.setattr(tiers.Tiers, "least_deposit", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "budget", lambda self, kind, args: float("inf"))
     monkeypatch.setattr(tiers.Tiers, "note_compiling", lambda self, seconds: None)
     monkeypatch.setattr(tiers, "WORTH", float("inf"))
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls > 0)
@@ -196,14 +196,14 @@ def test_inference_that_takes_too_long_is_given_up_until_twice_as_much_was_spent
     account = compiled.tiers
     compiled(X)
     (kind,) = account.all_kinds
-    price = account.price
-    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: 0.0)
-    account.plain, kind.until = 1.5 * price, 0.0
+    deposit = account.deposit
+    monkeypatch.setattr(tiers.Tiers, "budget", lambda self, kind, args: 0.0)
+    account.plain, kind.until = 1.5 * deposit, 0.0
     assert compiled(X) == halves(X)
     assert (programs(compiled), account.job) == (0, None)
-    assert account.price == 2 * price
-    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: 60.0)
-    account.plain, kind.until = 1.9 * price, 0.0
+    assert account.deposit == 2 * deposit
+    monkeypatch.setattr(tiers.Tiers, "budget", lambda self, kind, args: 60.0)
+    account.plain, kind.until = 1.9 * deposit, 0.0
     compiled(X)
     assert account.job is None
     usage = str(compiled.usage())
@@ -273,9 +273,9 @@ def test_xla_is_expected_to_take_longer_on_a_processor_that_is_shared(
     processor = iter([0.0, 1.0, 1.0, 2.0])
     monkeypatch.setattr(tiers, "_now", lambda: next(times))
     monkeypatch.setattr(tiers, "_processor", lambda: next(processor))
-    with tiers.compiled_beside(10.0):
+    with tiers.compiled_beside(20.0):
         tiers.check_worth(lambda: 1.0)
-    with tiers.compiled_beside(10.0), pytest.raises(tiers.NotReady) as found:
+    with tiers.compiled_beside(20.0), pytest.raises(tiers.NotReady) as found:
         tiers.check_worth(lambda: 2.0)
     assert found.value.xla == 16.0
 
@@ -442,8 +442,8 @@ def test_the_change_of_tier_is_not_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
-    monkeypatch.setattr(tiers.Tiers, "least_price", 0.0)
-    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
+    monkeypatch.setattr(tiers.Tiers, "least_deposit", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "budget", lambda self, kind, args: float("inf"))
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls >= at)
     monkeypatch.setattr(tiers, "WORTH", float("inf"))
     plain = outcomes_of(function, arguments(), capsys)

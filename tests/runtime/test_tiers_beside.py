@@ -42,8 +42,8 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     monkeypatch.setattr(tiers, "WORTH", float("inf"))
     monkeypatch.setattr(tiers, "SOON", 0.0)
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
-    monkeypatch.setattr(tiers.Tiers, "least_price", 0.0)
-    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
+    monkeypatch.setattr(tiers.Tiers, "least_deposit", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "budget", lambda self, kind, args: float("inf"))
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls > 0)
     monkeypatch.setattr(tiers.Tiers, "is_long", lambda self, kind, args: False)
     yield opened
@@ -172,8 +172,8 @@ PROCESS = """
 import os, sys, time, threading
 import numpy as np, pystage
 from pystage.runtime import tiers
-tiers.Tiers.price = tiers.Tiers.least_price = 0.0
-tiers.Tiers.patience = lambda self, kind, args: float("inf")
+tiers.Tiers.price = tiers.Tiers.least_deposit = 0.0
+tiers.Tiers.budget = lambda self, kind, args: float("inf")
 tiers.Tiers.is_long = lambda self, kind, args: False
 
 @pystage.compile

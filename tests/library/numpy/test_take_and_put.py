@@ -74,11 +74,6 @@ def test_insert_and_delete(axis: Any) -> None:
         check_call(np.insert, B, Known(1), row, axis=Known(axis))
 
 
-def test_open_grids() -> None:
-    check_call(np.ix_, np.array([0, 2]), np.array([1, 3, 0]))
-    check_call(np.ix_, [0, 2], np.array([1, 3, 0]))
-
-
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric", "wrap"])
 @pytest.mark.parametrize("widths", [0, 1, (1, 2), ((1, 2), (0, 3)), ((5, 1), (2, 7))], ids=str)
 def test_pad(mode: str, widths: Any) -> None:
@@ -122,17 +117,6 @@ def test_convolve(mode: str, sizes: tuple[int, int]) -> None:
     x, y = (np.random.default_rng(0).integers(-3, 4, n) for n in sizes)
     check_call(np.convolve, x, y, Known(mode))
     check_call(np.convolve, x.astype(np.float32), y, mode=Known(mode))
-
-
-def test_polynomials() -> None:
-    y = np.array([1.0, 3, 2, 5])
-    check_call(np.polyval, y, 2.0)
-    check_call(np.polyval, y, np.arange(3))
-    check_call(np.polyval, [1, 2, 3], 2)
-    for x in (2.0, np.ones((4, 2)), np.ones((4, 1)), np.ones(3)):
-        check_call(np.polyval, np.arange(6.0).reshape(3, 2), x)
-    check_call(np.polyval, np.ones((0, 2)), np.arange(3.0))
-    check_call(np.polyval, np.float64(2.0), np.ones(3))
 
 
 @pytest.mark.parametrize("name", ["nonzero", "flatnonzero", "argwhere", "unique"])

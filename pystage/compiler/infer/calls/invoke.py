@@ -6,6 +6,7 @@ import enum
 import functools
 import inspect
 import types
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -33,6 +34,7 @@ from ...policy import is_built_on_jax, is_closed, is_of_jax, package_of
 from ...values.boundary import CallableMember, Path
 from ...values.gated import Gated
 from ...values.lattice import (
+    NONE,
     Abstract,
     Closure,
     Const,
@@ -109,6 +111,7 @@ def call_meaning(
             refused and numpy_call.draws(engine.state.slots.get)
         ):
             engine.raise_(refused)
+        args, kwargs = _without_defaults(meaning, args, kwargs)
     if not accepts(meaning, len(args), kwargs):
         try:
             bound = signature_of(meaning).bind(*args, **kwargs)
@@ -137,6 +140,24 @@ def call_meaning(
             raise _RefusedByNumpy
     except _RefusedByNumpy:
         engine.raise_(refused)
+
+
+_DEFAULTS = {"device": (None, "cpu"), "like": (None,), "subok": (True, False)}
+"""Values of keywords of NumPy's functions that say nothing of arrays on the CPU which are of no subclass."""
+
+
+def _without_defaults(meaning: Callable[..., Abstract], args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
+    """The arguments of a call of NumPy without those that say nothing: `np._NoValue`, and `_DEFAULTS`."""
+    known = {name: value.value for name, value in kwargs.items() if type(value) is Const}
+    empty = {name for name, value in known.items() if value is np._NoValue}
+    if not _DEFAULTS.keys().isdisjoint(known):
+        named = signature_of(meaning).parameters
+        empty |= {
+            n for n, values in _DEFAULTS.items() if n in known and n not in named and known[n] in values
+        }
+    while args and type(args[-1]) is Const and args[-1].value is np._NoValue:
+        args = args[:-1]
+    return args, {name: value for name, value in kwargs.items() if name not in empty}
 
 
 def _not_staged(signature: inspect.Signature, args: Args, kwargs: Kwargs) -> str | None:
@@ -224,7 +245,10 @@ def _is_of_numpy(value: Any) -> bool:
     """True for a function of NumPy's, or a method of one, which makes arrays of lists."""
     if isinstance(getattr(value, "__self__", None), np.ufunc):
         return True
-    module = getattr(value, "__module__", None) or type(value).__module__
+    return _is_module_of_numpy(getattr(value, "__module__", None) or type(value).__module__)
+
+
+def _is_module_of_numpy(module: str) -> bool:
     return module == "numpy" or module.startswith("numpy.")
 
 
@@ -250,6 +274,8 @@ def _call_on_keys(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abs
 def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
     if id(value) in engine.callees.own:
         return _call_own(engine, value, args, kwargs)
+    if value is warnings.warn and engine.frame is not None and _is_module_of_numpy(engine.frame.module):
+        return NONE  # no program gives NumPy's warnings
     meaning = meaning_of(value)
     of_records = structured.function_of(engine, value, args, kwargs) if _takes_arrays(value) else None
     if of_records is not None:
@@ -317,7 +343,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if under is not None:
         return call(engine, under, args, kwargs)
     wrapped = getattr(value, "__wrapped__", None)
-    if isinstance(wrapped, types.FunctionType) and isinstance(value, functools._lru_cache_wrapper):
+    if isinstance(wrapped, types.FunctionType) and isinstance(value, _WRAPPERS):
         return _call_python(engine, wrapped, args, kwargs)
     if callable(value):
         method = type(value).__call__
@@ -325,6 +351,10 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
             return _call_python(engine, method, [Const(value), *args], kwargs)
         raise DiagnosticError(unknown_call(value, engine.b.span, engine.frame))
     engine.raise_(TypeError(f"{type(value).__name__!r} object is not callable"))
+
+
+_WRAPPERS = functools._lru_cache_wrapper, type(np.sum)
+"""Classes of callables that call the Python function that they wrap, whatever else they do."""
 
 
 def _from_source(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> bool:

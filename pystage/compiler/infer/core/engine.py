@@ -10,6 +10,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar, NoReturn, cast
 
 import jax
@@ -38,6 +39,7 @@ from ...values.generators import generator_cell
 from ...values.lattice import (
     Abstract,
     Array,
+    ArrayCell,
     Cell,
     Const,
     Ref,
@@ -336,6 +338,8 @@ class Engine(Context):
         cell = self.state.slots.get(value.cell) if type(value) is Ref else None
         if isinstance(cell, RowsCell):
             return [self.known(item, what) for item in list_items(self, cell.items)]
+        if isinstance(cell, ArrayCell) and cast(Ref, value).path:
+            value = replace(cast(Array, self.read(value)), form=Form.NDARRAY)
         self.origins.crossed.clear()
         result = known(self.state, self.origins, value, what, self.b.span)
         for scope in self.callees.crossed(self.origins.crossed):

@@ -27,6 +27,7 @@ from ...policy import is_own_file
 from ...speculation import Declarations, Fixed, Grows
 from ...stage import ir as stage
 from ...values.boundary import Form, Global, Path
+from ...values.bounded import Bounded
 from ...values.demand import NeedsConstant
 from ...values.lattice import (
     Abstract,
@@ -43,6 +44,7 @@ from ...values.lattice import (
     Unknown,
 )
 from ...values.state import State
+from ...values.walk import values_of
 from .effort import Effort
 from .retry import Retry, WriteOut
 
@@ -286,7 +288,10 @@ def known(state: State, origins: ParameterOrigins, value: Any, what: str, span: 
                     return set(members)
                 case ArrayCell(inner) if not path:
                     return _known_array(origins, Array(inner, Form.NDARRAY), what, span)
-            raise DiagnosticError(NotKnown(span=span, what=what))
+        case Bounded(whole):
+            memory = state.get(whole.cell) if isinstance(whole, Ref) else whole
+            for number in (*values_of(value), *values_of(memory)):  # loops that give them are written out
+                _known_array(origins, Array(number, Form.NDARRAY), what, span)
         case Unknown(reason):
             raise DiagnosticError(reason)
     raise DiagnosticError(NotKnown(span=span, what=what))

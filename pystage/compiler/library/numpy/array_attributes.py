@@ -8,6 +8,7 @@ looked up at the call.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -104,6 +105,8 @@ def _numpy_attribute(ctx: Context, value: Array | Ref, name: str) -> Abstract | 
         case "flat" if isinstance(value, Ref):
             return new_flat(ctx, value)
     method = _method(NUMPY_METHODS, value, name)
+    if method is None and name.startswith("__") and hasattr(np.ndarray, name) and hasattr(operator, name):
+        return Method(Const(getattr(operator, name)), value)
     if method is None and hasattr(np.ndarray, name) and not name.startswith("__"):
         ctx.fail(NoSuchAttribute(span=ctx.span, what="an ndarray", attribute=name))
     return method

@@ -365,18 +365,6 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: A
 # ---------------------------------------------------------------- frequencies
 
 
-@composed(np.fft.fftfreq)
-def fftfreq(n: Any, d: Any = 1.0) -> Any:
-    """The frequency of each coefficient: those of the first half, then the negative ones."""
-    return np.concatenate((np.arange(0, (n - 1) // 2 + 1), np.arange(-(n // 2), 0))) * (1.0 / (n * d))
-
-
-@composed(np.fft.rfftfreq)
-def rfftfreq(n: Any, d: Any = 1.0) -> Any:
-    """The frequencies of the coefficients of a real signal."""
-    return np.arange(0, n // 2 + 1) * (1.0 / (n * d))
-
-
 @composed(np.fft.fftshift)
 def fftshift(x: Any, axes: Any = None) -> Any:
     """The zero frequency moved to the middle."""

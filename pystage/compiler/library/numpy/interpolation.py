@@ -6,23 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...diagnostics.codes_constant import NotKnown
-from ...diagnostics.errors import StagingError
-from ...hlo.types import INT64
-from ...ops import Add, Compare, Multiply
-from ...values.bounded import Bounded
-from ...values.lattice import Abstract, Const
-from ..context import Context, Raw
-from ..kernels.number_checks import refuse as refuse_number
-from ..kernels.python_implementations import composed, run_program
-from ..kernels.structures import abstract
-from ..operands.bounded_arguments import is_bounded
-from ..operands.libraries import NUMPY
-from ..operands.nested_sequences import nested
-from ..registry import meaning
-from .concatenation import part
-from .creation import filled
-from .indexing.bounded import refuse, size
+from ..kernels.python_implementations import composed
 
 
 @composed(np.interp)
@@ -103,57 +87,3 @@ def by_parts(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
     result.real = real
     result.imag = np.where(np.isnan(x) & (np.size(xp) > 1), 0.0, imaginary)
     return result[()]
-
-
-@composed(np.trapezoid)
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
-    """The integral along an axis by the trapezoidal rule."""
-    lines = np.moveaxis(np.asarray(y), axis, -1)
-    if x is None:
-        widths = dx
-    elif np.ndim(x) == 1:
-        widths = np.diff(np.asarray(x))
-    else:
-        widths = np.moveaxis(np.diff(np.asarray(x), axis=axis), axis, -1)
-    return (widths * (lines[..., 1:] + lines[..., :-1]) / 2.0).sum(axis=-1)
-
-
-@meaning(np.polyval)
-def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
-    """A polynomial with coefficients from the highest power down, by Horner's rule; the run ends where there are none."""
-    if is_bounded(ctx, p) or is_bounded(ctx, x):
-        if isinstance(p, Bounded):
-            if p.rank != 1:
-                refuse(ctx, "np.polyval of several polynomials", p)
-            none = ctx.op(Compare("EQ"), size(ctx, p).value, ctx.constant(0, INT64))
-            reason = NotKnown(span=ctx.span, what="the element type of np.polyval of no coefficients")
-            ctx.check(none, StagingError(()), refuse_number, [lambda: reason])
-        elif nested(ctx, NUMPY, p, "polyval").shape == (0,):
-            return ctx.call(Const(np.zeros_like), [abstract(x)])
-        return run_program(ctx, _polyval, (p, x))
-    given = [nested(ctx, NUMPY, a, "polyval") for a in (p, x)]
-    (coefficients, at), _ = NUMPY.common(ctx, given)
-    if not coefficients.type.rank:
-        ctx.raise_(TypeError("iteration over a 0-d array"))
-    count, *rest = coefficients.type.shape
-    if not count:
-        return ctx.ndarray(filled(ctx, 0, at.type.shape, given[1].dtype))
-    try:
-        shape = np.broadcast_shapes(at.type.shape, tuple(rest))
-    except ValueError:
-        shapes = [str(s).replace(" ", "") for s in (at.type.shape, tuple(rest))]
-        ctx.raise_(ValueError(f"operands could not be broadcast together with shapes {' '.join(shapes)} "))
-    at = ctx.broadcast(at, shape)
-    value = filled(ctx, 0, shape, at.type.dtype)
-    for i in range(count):
-        term = ctx.broadcast(ctx.reshape(part(ctx, coefficients, 0, i, i + 1), tuple(rest)), shape)
-        value = ctx.op(Add(), ctx.op(Multiply(), value, at), term)
-    return ctx.new(value)
-
-
-def _polyval(p: Any, x: Any) -> Any:
-    coefficients, at = np.asarray(p), np.asarray(x)
-    found = np.zeros_like(at).astype(np.result_type(coefficients, at))
-    for coefficient in coefficients:
-        found = found * at + coefficient
-    return found[()]

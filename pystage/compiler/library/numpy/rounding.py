@@ -14,7 +14,7 @@ import numpy as np
 
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT16, FLOAT64, DType, is_complex, is_floating, is_integer
-from ...ops import Abs, Add, And, Atan2, Compare, Complex, Imag, Multiply, Or, Real, Reduce, Subtract
+from ...ops import Abs, Add, And, Compare, Complex, Imag, Multiply, Or, Real, Reduce, Subtract
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Const, NumberKind, Ref
 from ..context import Context, Raw
@@ -33,7 +33,6 @@ from ..rules.promote import (
     jax_common,
     kinds_of,
     no_such,
-    numpy_common,
     resolve,
     shape_of,
     value_of,
@@ -170,21 +169,6 @@ def jax_allclose(
     return ctx.jax(all_of(ctx, _near(ctx, "allclose", a, b, (rtol, atol), equal_nan)))
 
 
-@composed(np.array_equal)
-def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
-    """Whether two arrays have one shape and the same elements."""
-    a, b = np.asarray(a1), np.asarray(a2)
-    if a.ndim != b.ndim:
-        return False
-    for axis in tuple(range(a.ndim)):
-        if a.shape[axis] != b.shape[axis]:
-            return False
-    same = a == b
-    if equal_nan and np.issubdtype(a.dtype, np.inexact) and np.issubdtype(b.dtype, np.inexact):
-        same = same | (np.isnan(a) & np.isnan(b))
-    return bool(same.all())
-
-
 @meaning(jnp.array_equal)
 def jax_array_equal(ctx: Context, a1: Raw, a2: Raw, equal_nan: Raw = False) -> Abstract:
     """`jnp.array_equal`."""
@@ -232,30 +216,8 @@ meaning(jnp.real)(_jax_part(a.real))
 meaning(jnp.imag)(_jax_part(a.imag))
 
 
-@meaning(np.angle)
-def angle(ctx: Context, z: Raw, deg: Raw = False) -> Abstract:
-    """`np.angle(z)`: the angle of a complex number, in radians or degrees."""
-    operand = ctx.read(z)
-    dtype = numpy_common((kinds_of(operand)[0],))
-    if not is_complex(dtype):  # the angle of (x, 0), in the type that NumPy's arctan2 gives it
-        dtype = np.arctan2(0, dtype.type(0)).dtype
-    value = value_of(ctx, operand, dtype)
-    result = ctx.op(Atan2(), a.imag(ctx, Form.NDARRAY, value), a.real(ctx, Form.NDARRAY, value))
-    if ctx.known(deg, "deg of np.angle"):
-        result = ctx.op(Multiply(), result, a.like(ctx, result, 180 / math.pi))
-    return ctx.new(result)
-
-
 def _as_float(dtype: DType) -> DType:
     return dtype if is_floating(dtype) or is_complex(dtype) else FLOAT64
-
-
-@meaning(np.sinc)
-def sinc(ctx: Context, x: Raw) -> Abstract:
-    """`np.sinc(x)`: `sin(pi x) / (pi x)`."""
-    operand = ctx.read(x)
-    dtype = _as_float(numpy_common((kinds_of(operand)[0],)))
-    return ctx.new(t.sinc(ctx, Form.NDARRAY, value_of(ctx, operand, dtype)))
 
 
 def _infinite(sign: float, jax: bool) -> Callable[..., Abstract]:

@@ -18,7 +18,7 @@ from ...hlo.types import BOOL, INT64, UINT64, ArrayType
 from ...ops import And, Clamp, Compare, Concatenate, Iota, Maximum, Remainder, Select, Subtract, Transpose
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.lattice import NONE, Abstract, Array, Const, NumberKind, Ref, SliceObject, Tuple
+from ...values.lattice import NONE, Abstract, Array, Const, NumberKind, Ref, SliceObject
 from ..context import Context, Raw
 from ..kernels.arithmetic import any_of, select
 from ..kernels.python_implementations import run_program, size_depends
@@ -35,7 +35,7 @@ from ..operands.bounded_arguments import (
 )
 from ..operands.casting import array_value
 from ..operands.known_calls import folded, is_computed
-from ..operands.libraries import NUMPY, ArrayArgument, as_ndarray, delegated
+from ..operands.libraries import NUMPY, ArrayArgument, delegated
 from ..operands.nested_sequences import elements, nested
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
@@ -50,7 +50,7 @@ from .indexing.fancy_indexing import Fancy, gather, scatter
 from .indexing.flat_stores import store_repeated, store_until_outside
 from .indexing.indices import from_front
 from .indexing.stores import check_writable, dtype_of, mismatch, returned_out, shape_of, store_through
-from .manipulation import as_array, axes_known, rank_of
+from .manipulation import as_array, rank_of
 from .subscripts.subscripts import IMMUTABLE, array_getitem, array_setitem
 
 
@@ -512,27 +512,3 @@ def _nothing(a: Any, axis: Any, count: Any) -> Any:
     extents = list(a.shape)
     extents[axis] = count
     return np.zeros(tuple(extents), a.dtype)
-
-
-def _places_along(ctx: Context, a: Raw) -> Abstract:
-    """An argument of `np.ix_` as a vector of integers."""
-    array: Abstract = as_ndarray(ctx, as_array(ctx, NUMPY, a, "ix_"))
-    axes = axes_known(ctx, NUMPY, array, "ix_")
-    if len(axes) != 1:
-        ctx.raise_(ValueError("Cross index must be 1 dimensional"))
-    if NUMPY.operand(ctx, whole_of(array), "ix_").dtype == BOOL:
-        return ctx.call(Const(np.flatnonzero), [array])
-    if axes == (0,) and not ctx.is_ndarray(a):  # NumPy takes an empty list for one of integers
-        array = NUMPY.array(ctx, ctx.constant(np.zeros(0, np.int64), INT64))
-    return array
-
-
-@meaning(np.ix_)
-def ix_(ctx: Context, *args: Raw) -> Abstract:
-    """Vectors along axes of their own, as an index of all their combinations; of bools the places of those that are true."""
-    full = SliceObject(NONE, NONE, NONE)
-    made = []
-    for i, each in enumerate(args):
-        index = Tuple(tuple([full if k == i else NONE for k in range(len(args))]))
-        made.append(array_getitem(ctx, _places_along(ctx, each), index))
-    return Tuple(tuple(made))

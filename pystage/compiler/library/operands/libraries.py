@@ -40,7 +40,17 @@ from ..kernels.structures import lift
 from ..numpy.indexing.bounded import refuse
 from ..numpy.indexing.stores import dtype_of, returned_out, store_out
 from ..registry import meaning, signed
-from ..rules.jax import AxisProblem, canonical, index_dtype, is_jax, is_list, is_none, jax_array, known_dtype
+from ..rules.jax import (
+    AxisProblem,
+    as_dtype,
+    canonical,
+    index_dtype,
+    is_jax,
+    is_list,
+    is_none,
+    jax_array,
+    known_dtype,
+)
 from ..rules.promote import inexact, jax_common
 
 MISSING: Any = object()
@@ -163,7 +173,7 @@ class NumpyRules(Rules):
     def dtype(self, ctx: Context, raw: Raw, function: str) -> DType:
         given = ctx.known(raw, f"the dtype of {function}")
         try:
-            dtype: DType = np.dtype(given)
+            dtype = as_dtype(given)
         except TypeError as error:
             ctx.raise_(error)
         if dtype not in SHORT_NAMES:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import jax
 import numpy as np
@@ -52,11 +52,18 @@ def index_dtype(ctx: Context) -> DType:
     return INT64 if ctx.x64 else INT32
 
 
+def as_dtype(given: Any) -> DType:
+    """The element type that a dtype argument names; a class of dtypes (`np.dtypes.Float64DType`) names its own."""
+    is_class = isinstance(given, type) and issubclass(given, np.dtype)
+    dtype: DType = np.dtype(cast(Any, given)() if is_class else given)
+    return dtype
+
+
 def known_dtype(ctx: Context, raw: Raw, what: str) -> DType:
     """A dtype argument as JAX canonicalises it; PS211 where XLA has no such element type."""
     given = ctx.known(raw, what)
     try:
-        dtype = canonical(np.dtype(given), ctx.x64)
+        dtype = canonical(as_dtype(given), ctx.x64)
     except TypeError:
         ctx.fail(DTypeNotStaged(span=ctx.span, what=what, dtype=repr(given)))
     if dtype not in SHORT_NAMES:
@@ -111,7 +118,7 @@ def constant_array(ctx: Context, value: Any) -> Array:
 def ints(ctx: Context, raw: Raw, what: str) -> tuple[int, ...]:
     """A sequence of integers that must be known now; a single integer counts as one."""
     given = ctx.known(raw, what)
-    if isinstance(given, tuple | list):
+    if isinstance(given, tuple | list) or (isinstance(given, np.ndarray) and given.ndim):
         return tuple([_index(ctx, i) for i in given])
     return (_index(ctx, given),)
 

@@ -58,15 +58,3 @@ def test_vector_norm(order: Any) -> None:
     check_call(np.linalg.vector_norm, X, ord=Known(order), keepdims=Known(True))
     check_call(np.linalg.vector_norm, X, ord=Known(order), axis=Known(0))
     check_call(np.linalg.vector_norm, X, ord=Known(order), axis=Known(1), keepdims=Known(True))
-
-
-@pytest.mark.parametrize("exponent", [0, 1, 2, 3, 4, 5, 10])
-def test_matrix_power(exponent: int) -> None:
-    check_call(np.linalg.matrix_power, X, Known(exponent))
-    check_call(np.linalg.matrix_power, RNG.integers(-2, 3, (2, 3, 3)).astype(np.int32), Known(exponent))
-
-
-def test_matrix_power_of_other_shapes() -> None:
-    check_call(np.linalg.matrix_power, X[0], Known(2))
-    check_call(np.linalg.matrix_power, X[:2], Known(2))
-    check_call(np.linalg.matrix_power, X, Known(-2))

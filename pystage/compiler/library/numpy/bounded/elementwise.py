@@ -18,7 +18,7 @@ from ...operands.bounded_arguments import decided, is_bounded
 from ...operands.libraries import as_jax, as_ndarray
 from ...registry import meaning_of, replace_meaning, whole_signature
 from ...rules.jax import is_none
-from .. import creation, rounding, selection, series  # noqa: F401
+from .. import creation, own_source, rounding, selection, series  # noqa: F401
 from ..indexing.bounded_operands import broadcasting, elementwise
 from ..ufuncs import powers  # noqa: F401
 

@@ -413,23 +413,6 @@ def _pinv(matrices: Any, rows: Any, columns: Any, rcond: Any, hermitian: Any, rt
         return np.matmul(np.swapaxes(vh, -1, -2), shares[..., None] * np.swapaxes(u, -1, -2))
 
 
-@composed(np.linalg.matrix_rank)
-def matrix_rank(A: Any, tol: Any = None, hermitian: Any = False, *, rtol: Any = None) -> Any:
-    """The number of singular values above a tolerance."""
-    a = np.asarray(A)
-    if a.ndim < 2:
-        return int(np.any(a != 0))
-    values = np.linalg.svd(a, compute_uv=False, hermitian=hermitian)
-    if tol is None:
-        share = (
-            max(a.shape[-2:]) * np.finfo(values.dtype).eps if rtol is None else np.asarray(rtol)[..., None]
-        )
-        limit = values.max(axis=-1, keepdims=True, initial=0) * share
-    else:
-        limit = np.asarray(tol)[..., None]
-    return np.count_nonzero(values > limit, axis=-1)
-
-
 def _inverse_or_nan(a: Any) -> Any:
     return np.linalg.inv(a)
 

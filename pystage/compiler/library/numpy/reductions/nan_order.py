@@ -308,18 +308,6 @@ def last_if_nan(last: Any, found: Any) -> Any:
 # ---------------------------------------------------------------- places of extrema
 
 
-@composed(np.nanargmax)
-def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
-    """The index of the greatest element that is not NaN."""
-    return np.argmax(_with_numbers(np.asarray(a), -np.inf, axis), axis=axis, out=out, keepdims=keepdims)
-
-
-@composed(np.nanargmin)
-def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
-    """The index of the least element that is not NaN."""
-    return np.argmin(_with_numbers(np.asarray(a), np.inf, axis), axis=axis, out=out, keepdims=keepdims)
-
-
 def _with_numbers(x: Any, number: Any, axis: Any) -> Any:
     """`x` with a number in place of NaN; ValueError where a line has only NaN."""
     if not np.issubdtype(x.dtype, np.inexact):

@@ -23,7 +23,7 @@ from ....values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple, i
 from ...context import Context, Raw
 from ...kernels.arithmetic import select
 from ...kernels.structures import MISSING, call_now, known_object
-from ...rules.jax import is_none
+from ...rules.jax import as_dtype, is_none
 from ...rules.promote import (
     SAME_KIND,
     Casting,
@@ -294,7 +294,7 @@ def _loop_with_dtype(
 ) -> LoopTypes:
     if _default(dtype):
         return resolve(ctx, function.name, operands, function.loop_for)
-    wanted = np.dtype(ctx.known(dtype, f"the dtype of np.{function.name}"))
+    wanted = as_dtype(ctx.known(dtype, f"the dtype of np.{function.name}"))
 
     def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes | None:
         loop = numpy_loop(function.ufunc, kinds, wanted, casting)

@@ -47,17 +47,6 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     return np.transpose(whole, (*range(at), *inner, *range(at, len(outer))))
 
 
-@composed(np.apply_over_axes)
-def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
-    """`func(a, axis)` along one axis after the other, which stay as axes of one element."""
-    result = np.asarray(a)
-    rank = a.ndim  # NumPy asks the argument
-    for axis in axes if isinstance(axes, tuple | list) else (axes,):
-        made = func(result, axis if axis >= 0 else rank + axis)
-        result = made if np.ndim(made) == rank else np.expand_dims(made, axis)
-    return result
-
-
 # ---------------------------------------------------------------- vectorize
 
 
@@ -271,48 +260,6 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     arr[...] = np.where(chosen, new, np.ravel(arr)).reshape(arr.shape)
 
 
-@composed(np.rollaxis)
-def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
-    """An axis moved before another; a view."""
-    rank = a.ndim
-    axis = normalize_axis_index(axis, rank)
-    if start < 0:
-        start += rank
-    if not 0 <= start < rank + 1:
-        raise np.exceptions.AxisError(
-            f"'start' arg requires {-rank} <= start < {rank + 1}, but {start} was passed in"
-        )
-    if axis < start:
-        start -= 1
-    if axis == start:
-        return a[...]
-    axes = list(range(rank))
-    axes.remove(axis)
-    axes.insert(start, axis)
-    return a.transpose(axes)
-
-
-@composed(np.fromfunction)
-def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
-    """The result of a function of the coordinates of a grid."""
-    return function(*np.indices(shape, dtype=dtype), **kwargs)
-
-
-@composed(np.mask_indices)
-def mask_indices(n: Any, mask_func: Any, k: Any = 0) -> Any:
-    """The indices at which a function of a square matrix of ones, such as `np.triu`, is not 0."""
-    return np.nonzero(mask_func(np.ones((n, n), int), k) != 0)
-
-
-@composed(np.asarray_chkfinite)
-def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """`np.asarray`; ValueError for infinities and NaN."""
-    made = np.asarray(a, dtype=dtype, order=order)
-    if np.issubdtype(made.dtype, np.inexact) and not np.isfinite(made).all():
-        raise ValueError("array must not contain infs or NaNs")
-    return made
-
-
 @composed(np.array_equiv)
 def array_equiv(a1: Any, a2: Any) -> Any:
     """True if the arrays broadcast and their elements are equal."""
@@ -321,74 +268,3 @@ def array_equiv(a1: Any, a2: Any) -> Any:
         if n != m and n != 1 and m != 1:
             return False
     return bool(np.all(left == right))
-
-
-@composed(np.astype)
-def astype(x: Any, dtype: Any, /, *, copy: Any = True) -> Any:
-    """`x.astype(dtype)`."""
-    if not isinstance(x, np.ndarray | np.generic):
-        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
-    return x.astype(dtype, copy=copy)
-
-
-@composed(np.unstack)
-def unstack(x: Any, /, *, axis: Any = 0) -> Any:
-    """The slices along an axis, which are views."""
-    return tuple(np.moveaxis(x, axis, 0))
-
-
-def _cumulative(run: Any, first: Any, x: Any, axis: Any, dtype: Any, out: Any, include_initial: Any) -> Any:
-    """The result of `run` along an axis, with `first(shape, dtype)` in front if `include_initial`."""
-    a = np.atleast_1d(np.asarray(x))
-    if axis is None:
-        if a.ndim > 1:
-            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
-        axis = 0
-    if not include_initial:
-        return run(a, axis=axis, dtype=dtype, out=out)
-    found = run(a, axis=axis, dtype=dtype if out is None else out.dtype)
-    shape = [1 if i == axis % a.ndim else n for i, n in enumerate(a.shape)]
-    return np.concatenate((first(shape, found.dtype), found), axis=axis, out=out)
-
-
-@composed(np.cumulative_sum)
-def cumulative_sum(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
-) -> Any:
-    """Running sums, with a 0 in front if `include_initial`."""
-    return _cumulative(np.cumsum, np.zeros, x, axis, dtype, out, include_initial)
-
-
-@composed(np.cumulative_prod)
-def cumulative_prod(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
-) -> Any:
-    """Running products, with a 1 in front if `include_initial`."""
-    return _cumulative(np.cumprod, np.ones, x, axis, dtype, out, include_initial)
-
-
-@composed(np.tril_indices_from)
-def tril_indices_from(arr: Any, k: Any = 0) -> Any:
-    """The indices of the lower triangle of a matrix."""
-    if arr.ndim != 2:
-        raise ValueError("input array must be 2-d")
-    return np.tril_indices(arr.shape[-2], k=k, m=arr.shape[-1])
-
-
-@composed(np.triu_indices_from)
-def triu_indices_from(arr: Any, k: Any = 0) -> Any:
-    """The indices of the upper triangle of a matrix."""
-    if arr.ndim != 2:
-        raise ValueError("input array must be 2-d")
-    return np.triu_indices(arr.shape[-2], k=k, m=arr.shape[-1])
-
-
-@composed(np.diag_indices_from)
-def diag_indices_from(arr: Any) -> Any:
-    """The indices of the diagonal of an array of equal axes."""
-    if arr.ndim < 2:
-        raise ValueError("input array must be at least 2-d")
-    for n in arr.shape[1:]:
-        if n != arr.shape[0]:
-            raise ValueError("All dimensions of input must be of equal length")
-    return (np.arange(arr.shape[0]),) * arr.ndim
