@@ -41,8 +41,8 @@ def test_the_compiler_imports_no_package_that_has_a_bridge_and_no_meaning_of_one
 @pytest.mark.parametrize(
     ("thing", "name", "kind"),
     [
-        (np.sum, "numpy", Policy.OPAQUE),
-        (np.float32(1.0), "numpy", Policy.OPAQUE),
+        (np.sum, "numpy", Policy.SOURCE),
+        (np.float32(1.0), "numpy", Policy.SOURCE),
         (jax.grad, "jax", Policy.JAX),
         (optax.adam, "optax", Policy.TRACED),
         (equinox.Module, "equinox", Policy.TRACED),

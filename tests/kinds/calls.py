@@ -43,9 +43,9 @@ for _line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").spli
 WITHOUT_ARRAYS = words("""
 indices tril_indices triu_indices diag_indices logspace geomspace hanning hamming blackman bartlett kaiser
 broadcast_shapes fft.fftfreq fft.rfftfreq issubdtype promote_types isdtype mintypecode base_repr binary_repr
-typename normalize_axis_index normalize_axis_tuple ndarray
+typename normalize_axis_index normalize_axis_tuple ndarray _array_converter
 """)
-"""Functions that take no array, or only what is known while compiling."""
+"""Functions that take no array, or only what is known while compiling, or that no user calls."""
 
 
 def names_in(text: str) -> list[str]:

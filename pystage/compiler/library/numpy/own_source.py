@@ -55,7 +55,6 @@ _from_source(
     np.fix,
     np.sinc,
     # matrices
-    np.linalg.matrix_power,
     np.linalg.matrix_rank,
     np.diag_indices_from,
     np.mask_indices,

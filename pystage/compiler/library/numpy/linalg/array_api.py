@@ -221,3 +221,30 @@ def check_square(ctx: Context, shape: tuple[int, ...]) -> None:
             np.linalg.det(np.broadcast_to(np.int8(0), shape))
         except np.linalg.LinAlgError as error:
             ctx.raise_(error)
+
+
+@meaning(np.linalg.matrix_power)
+def matrix_power(ctx: Context, a: Raw, n: Raw) -> Abstract:
+    """`a @ a @ …`, by squaring; the exponent must be known. Negative ones are powers of the inverse."""
+    exponent = integer(ctx, n, "the exponent of np.linalg.matrix_power")
+    given = nested(ctx, NUMPY, a, "matrix_power")
+    check_square(ctx, given.shape)
+    if exponent == 1:
+        return ctx.call(Const(np.asanyarray), [a])
+    base: Abstract = NUMPY.array(ctx, given.value)
+    if exponent < 0:
+        base, exponent = ctx.call(Const(np.linalg.inv), [base]), -exponent
+    if exponent == 0:
+        unit = np.broadcast_to(np.eye(given.shape[-1], dtype=given.dtype), given.shape)
+        return ctx.ndarray(ctx.constant(unit, given.dtype))
+    if exponent == 3:  # NumPy's order, which rounds in its own way
+        return matmul(ctx, matmul(ctx, base, base), base)
+    result: Abstract | None = None
+    while True:
+        exponent, odd = divmod(exponent, 2)
+        if odd:
+            result = base if result is None else matmul(ctx, result, base)
+        if not exponent:
+            assert result is not None
+            return result
+        base = matmul(ctx, base, base)
