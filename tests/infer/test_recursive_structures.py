@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pystage
+from pystage.compiler import limits
 from pystage.compiler.infer.calls import callee_inference
 from pystage.compiler.infer.control.join import Join
 from pystage.compiler.infer.state import merged
@@ -302,3 +303,62 @@ def descended(xs):
 def test_a_loop_whose_passes_take_longer_and_longer_is_refused() -> None:
     watch = Watch(descended, np.arange(20.0), refused="PS404")
     assert watch.engines[-1].effort.steps < 100_000
+
+
+def refused_before(xs):
+    key = input("?")
+    return descended(xs), key
+
+
+def test_behind_what_is_refused_for_certain_a_program_is_inferred_for_so_many_steps() -> None:
+    watch = Watch(refused_before, np.arange(20.0), refused="PS601")
+    assert watch.engines[-1].effort.steps < limits.STEPS_AFTER_A_REFUSAL + 1_000
+
+
+def counted_in(node, x):
+    if x[node.height % 5] > 0.5:
+        return node.height
+    node.height += len(np.flatnonzero(x > 0.5))
+    return counted_in(node, x)
+
+
+def test_a_recursion_whose_numbers_may_only_be_more_is_given_up_at_once(counted: Counter[str]) -> None:
+    Watch(lambda x: counted_in(Node(1.0), x), np.ones(5), refused="PS602")
+    assert counted["calls"] < 6
+
+
+def reached(links, x):
+    found, best = [], 0.0
+
+    def visit(node):
+        nonlocal best
+        if node is None or len(found) > 20:
+            return
+        found.append(node.key)
+        best = max(best, node.key)
+        visit(node.left if links[len(found)] else node.right)
+
+    visit(full(4, 1.0))
+    return np.array(found) == x, np.array([best] * len(found)) + x
+
+
+def test_what_a_recursion_may_have_changed_is_unknown_behind_it() -> None:
+    """That the list is as long as before would be another refusal: its length is not that of `x`."""
+    compiled = pystage.compile(reached, fallback="error")
+    with pytest.raises(pystage.StagingError) as caught:
+        compiled(np.ones(30, bool), np.arange(120.0))
+    assert [each.code for each in caught.value.diagnostics] == ["PS602"]
+
+
+def each_appended(xs, y):
+    found = []
+    for x in xs:
+        found.append(ever_deeper(x, 0))
+    return np.array(found) == y
+
+
+def test_what_a_refused_loop_stores_into_is_unknown_behind_it() -> None:
+    compiled = pystage.compile(each_appended, fallback="error")
+    with pytest.raises(pystage.StagingError) as caught:
+        compiled(np.arange(3.0), np.arange(120.0))
+    assert [each.code for each in caught.value.diagnostics] == ["PS602"]

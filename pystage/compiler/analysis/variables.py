@@ -21,6 +21,36 @@ def calls_of_itself(function: stage.Function) -> int:
     return count
 
 
+def may_change_objects(function: stage.Function) -> bool:
+    """False if the source of a function stores into no object, and hands none to another function or a method."""
+    held: set[str] = set()
+    methods: set[str] = set()
+    for i in walk(function.body):
+        match i:
+            case stage.SetAttr() | stage.DelAttr() | stage.SetItem() | stage.DelItem():
+                return True
+            case stage.Load(dst=dst, scope=scope) if scope is not stage.StorageClass.GLOBAL:
+                held.add(dst)
+            case stage.GetAttr(dst=dst, attr=attr):
+                held.add(dst)
+                if attr != function.name:
+                    methods.add(dst)
+            case stage.GetItem(dst=dst):
+                held.add(dst)
+            case stage.Inplace(left=left) if left in held:
+                return True
+            case stage.Call(func=func, args=args):
+                if func in methods or (func not in held and any(arg.value in held for arg in args)):
+                    return True
+    return False
+
+
+def assigned_outside(function: stage.Function) -> list[str]:
+    """The variables of the functions around it that a function assigns (`nonlocal`)."""
+    stores = [i for i in walk(function.body) if isinstance(i, stage.Store)]
+    return list(dict.fromkeys([i.name for i in stores if i.name in function.free]))
+
+
 def only_called(function: stage.Function) -> frozenset[str]:
     """The parameters that a function does nothing with but call them: it does not see which object each is."""
     loaded: dict[str, list[str]] = {name: [] for name in function.params.names()}

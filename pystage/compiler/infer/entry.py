@@ -129,6 +129,9 @@ def infer_program(
             if isinstance(error, Exhausted) and engine.origins.demands:
                 loops.forget()
                 engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
+            if isinstance(error, Exhausted) and engine.errors.certain:
+                too_large = [] if engine.effort.ended_soon else [engine.effort.diagnostic(engine.b.span)]
+                error = StagingError((*engine.errors.reported()[: engine.errors.certain], *too_large))
             if isinstance(error, StagingError) and entry.few_rows:
                 loops.listed.update(dict.fromkeys(entry.few_rows, True))
                 continue
@@ -136,7 +139,7 @@ def infer_program(
             by_place = [loop for loop, goes in loops.by_place.items() if goes and loop not in loops.unrolled]
             if loops.unrolled.keys() >= rolled.keys() and not (by_place and _may_matter(by_place, error)):
                 if isinstance(error, StagingError):
-                    raise
+                    raise error from None
                 raise refused or StagingError((engine.effort.diagnostic(engine.b.span),)) from None
             refused = error if isinstance(error, StagingError) else refused
             loops.by_place.update(dict.fromkeys(loops.by_place, False))

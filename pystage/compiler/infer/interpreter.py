@@ -89,7 +89,10 @@ class Interpreter(Engine):
             self.state.set((self.frame.id, dst), unknown)
         if self.trail is not None:
             self.trail.refuse(self.frame, instr)
-            recover(self, instr, unknown)
+        elif not self.state.speculations:  # nothing takes the refusal back
+            self.errors.certain = len(self.errors.found)
+            self.effort.end_soon()
+        recover(self, instr, unknown)
 
     def report(self, diagnostic: Diagnostic) -> Unknown:
         """Records a diagnostic with its place and the calls that led to it."""

@@ -7,6 +7,7 @@ condition is. What they change is unknown from there on, and nothing of them bec
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 
 from .. import limits
@@ -29,7 +30,7 @@ from ..values.lattice import (
     Unknown,
     VariableCell,
 )
-from ..values.state import ERROR, OUTPUT
+from ..values.state import ERROR, OUTPUT, Content
 from .core.engine import Engine
 from .exceptions.raising import attempt
 from .state.effort import Exhausted
@@ -84,15 +85,41 @@ def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Un
 
 def _lose_stored(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
     """Makes `Unknown` what a refused instruction would have stored into: an attribute, or a list, dict or set."""
-    match instr:
-        case stage.SetAttr(obj=obj) | stage.SetItem(obj=obj) | stage.DelItem(obj=obj):
-            stored = engine.peek(obj)
-        case stage.Inplace(left=stored_temp) | stage.Append(target=stored_temp):
-            stored = engine.peek(stored_temp)
-        case stage.Call(func=func) if isinstance(method := engine.peek(func), Method):
-            stored = method.receiver
-        case _:
-            return
+    makers: dict[stage.Temp, stage.Load | stage.GetAttr] = {}
+    for i in walk([instr]):
+        match i:
+            case stage.Load(dst=dst) | stage.GetAttr(dst=dst):
+                makers[dst] = i
+            case stage.SetAttr(obj=stored) | stage.SetItem(obj=stored) | stage.DelItem(obj=stored):
+                _lose(engine, _held(engine, makers, stored), i, unknown)
+            case stage.Inplace(left=stored) | stage.Append(target=stored):
+                _lose(engine, _held(engine, makers, stored), i, unknown)
+            case stage.Call(func=func) if isinstance(made := makers.get(func), stage.GetAttr):
+                _lose(engine, _held(engine, makers, made.obj), i, unknown)
+            case stage.Call(func=func) if isinstance(method := _held(engine, makers, func), Method):
+                _lose(engine, method.receiver, i, unknown)
+
+
+def _held(
+    engine: Engine, makers: Mapping[stage.Temp, stage.Load | stage.GetAttr], temp: stage.Temp
+) -> Content | None:
+    """What a temporary holds; one that a refused instruction loads, what the variable or the attribute holds before it."""
+    frame, slots = engine.current, engine.state.slots
+    match makers.get(temp):
+        case None:
+            return slots.get((frame.id, temp))
+        case stage.GetAttr(obj=obj, attr=attr):
+            holder = _held(engine, makers, obj)
+            content = slots.get(holder.cell) if isinstance(holder, Ref) else None
+            return content.fields.get(attr) if isinstance(content, ObjectCell) else None
+        case stage.Load(name=name, scope=stage.StorageClass.CELL):
+            variable = slots.get(frame.cells[name])
+            return variable.value if isinstance(variable, VariableCell) else None
+        case stage.Load(name=name):
+            return slots.get((frame.id, name))
+
+
+def _lose(engine: Engine, stored: Content | None, instr: stage.Instr, unknown: Unknown) -> None:
     if not isinstance(stored, Ref):
         return
     cell = engine.state.slots.get(stored.cell)

@@ -13,10 +13,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import cast
 
 from ... import limits
-from ...analysis.variables import calls_of_itself
+from ...analysis.variables import assigned_outside, calls_of_itself, may_change_objects
 from ...diagnostics.codes_calls import EndlessRecursion, NotServed
 from ...diagnostics.codes_syntax import GeneratorFunction
-from ...diagnostics.diagnostic import DiagnosticError
+from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Op, Region, Value
 from ...hlo.walk import callees, functions
@@ -35,6 +35,7 @@ from ...values.lattice import (
     Ref,
     Suspended,
     Undef,
+    Unknown,
     VariableCell,
 )
 from ...values.slots import Hidden, Purpose, Slot
@@ -48,7 +49,7 @@ from ..objects.objects import require_own_trace
 from ..state.callees import Callee
 from ..state.effort import Exhausted
 from ..state.frame import Endless, Frame, PythonRaise
-from ..state.merged import aliases_of, stamp_versions
+from ..state.merged import MERGEABLE, aliases_of, stamp_versions
 from ..state.summaries import Summary
 from .callee_inference import Activation, CalleeInference
 from .canonical import Canonical
@@ -69,16 +70,17 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     canonical.describe_call([*bound.values(), *map(Ref, callee.cells.values())])
     known = engine.callees.summaries[canonical.key(callee.identity)]
     if known.endless is not None:
-        raise DiagnosticError(known.endless)
+        raise _given_up(engine, callee, canonical, known.endless)
     for summary in known.summaries:
         if _is_applicable(engine, summary, canonical):
             return _apply(engine, summary, canonical, first=False)
-    _refuse_endless(engine, callee, known.in_progress)
+    open_calls: list[Canonical] = engine.callees.open_calls[callee.identity]
+    _refuse_endless(engine, callee, next(filter(canonical.covers, open_calls), None), canonical)
     activation = Activation(
         callee.function.name, callee.function.span, lambda bound: run_body(engine, callee, bound)
     )
     inference = CalleeInference(engine, canonical)
-    known.in_progress = True
+    open_calls.append(canonical)
     try:
         with _bounded_recursion(engine, callee, bound), _counted(engine, callee):
             summary, memoise = inference.infer(activation, bound)
@@ -87,9 +89,9 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
             raise
         known.endless = found.refused
     finally:
-        known.in_progress = False
+        open_calls.pop()
     if known.endless is not None:
-        raise DiagnosticError(known.endless)
+        raise _given_up(engine, callee, canonical, known.endless)
     if memoise:
         known.summaries.append(summary)
     return _apply(engine, summary, canonical, first=True)
@@ -113,18 +115,31 @@ def _open(engine: Engine, callee: Callee) -> Iterator[Frame]:
     return (frame for frame in engine.open_frames() if frame.function is callee.function)
 
 
-def _refuse_endless(engine: Engine, callee: Callee, in_progress: bool) -> None:
-    """Raises PS602 for a call that is open already, `Endless` for one that is too deep."""
+def _refuse_endless(engine: Engine, callee: Callee, covered: Canonical | None, canonical: Canonical) -> None:
+    """Raises PS602 for a call that is open already, `Endless` for one that is wider than an open one, or too deep."""
     limit = limits.RECURSION_DEPTH
     undecided = [frame for frame in _open(engine, callee) if frame.undecided]
-    if len(undecided) >= limits.UNDECIDED_RECURSION:
+    wider = covered is not None and covered.tokens != canonical.tokens
+    if len(undecided) >= limits.UNDECIDED_RECURSION or wider:
         _demand_depth(engine, undecided)
         if len(undecided) >= 8 * limits.UNDECIDED_RECURSION:
             limit = engine.callees.depth
-    if engine.callees.depth >= limit and not in_progress and any(_open(engine, callee)):
+    if wider or (engine.callees.depth >= limit and covered is None and any(_open(engine, callee))):
         raise _endless(engine, callee)
-    if in_progress:
+    if covered is not None:
         raise DiagnosticError(_refusal(engine, callee))
+
+
+def _given_up(engine: Engine, callee: Callee, canonical: Canonical, reason: Diagnostic) -> DiagnosticError:
+    """The exception for a call whose recursion is given up: what the callee may have changed is unknown behind it."""
+    state, variables = engine.state, [callee.cells[name] for name in assigned_outside(callee.function)]
+    for cell in canonical.cells if variables or may_change_objects(callee.function) else ():
+        content = state.slots.get(cell)
+        if cell in variables:
+            state.set(cell, VariableCell(Unknown(reason)))
+        elif isinstance(content, MERGEABLE):
+            state.set(cell, Unknown(reason))
+    return DiagnosticError(reason)
 
 
 def _counted(engine: Engine, callee: Callee) -> AbstractContextManager[None]:

@@ -34,7 +34,8 @@ from .printing import output_of
 class Canonical:
     """The canonical form of some values, which are described one after the other.
 
-    `cells`, `values` and `objects` number what they reach; `given` are the tuples among it, by `id`.
+    `cells`, `values` and `objects` number what they reach; `given` are the tuples among it, by `id`. `settings` are those
+    that inference reads.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -43,8 +44,12 @@ class Canonical:
         self.values: dict[Value, int] = {}
         self.objects: dict[Identity, int] = {}
         self.given: set[int] = set()
+        precision = jax.config.jax_default_matmul_precision
+        self.settings = (engine.x64, engine.axes, precision, product_type())
         self.tokens: list[Any] = []
         """The key so far. What varies in length is preceded by its length."""
+        self._ranges: list[int] = []
+        self._reasons: list[int] = []
         self._fresh: list[int] = []
         self._merged_cells: dict[int, None] = {}
         self._references: References | None = None
@@ -87,10 +92,26 @@ class Canonical:
 
     def key(self, *callee: object) -> tuple[object, ...]:
         """The key of a call: what is called, the settings that inference reads, and all that was described."""
-        engine = self._engine
-        precision = jax.config.jax_default_matmul_precision
-        settings = (engine.x64, engine.axes, precision, product_type())
-        return (*callee, *settings, *self.tokens)
+        return (*callee, *self.settings, *self.tokens)
+
+    def covers(self, other: Canonical) -> bool:
+        """True if whatever happens in a call of the `other` form may happen in one of this: it has these or narrower ranges.
+
+        What is unknown is so whatever the reason is.
+        """
+        if self.settings != other.settings or self._ranges != other._ranges:
+            return False
+        if self._structure() != other._structure():
+            return False
+        ranges = [(self.tokens[place], other.tokens[place]) for place in self._ranges]
+        return all(a[0] <= b[0] and b[1] <= a[1] for a, b in ranges)
+
+    def _structure(self) -> list[Any]:
+        """The key without the ranges of numbers and the reasons of what is unknown."""
+        tokens = self.tokens.copy()
+        for place in (*self._ranges, *self._reasons):
+            tokens[place] = None
+        return tokens
 
     def describe_code(self, code: int | Value) -> None:
         """Describes whether the program may have raised before the call; the callee gets to know the code."""
@@ -192,6 +213,7 @@ class Canonical:
 
     def array(self, x: Array) -> None:
         """Describes an array with all that decides its promotion. As any node, but faster: most nodes are arrays."""
+        self._ranges.append(len(self.tokens) + 3)
         self.tokens += (Array, x.form, x.weak, x.range, x.key_impl)
         self.value(x.value)
 
@@ -202,6 +224,7 @@ class Canonical:
     def unknown(self, x: Unknown) -> None:
         """Describes an unknown value: the callee may hand it on, and then its reason is reported."""
         self._constant(x.reason)
+        self._reasons.append(len(self.tokens) - 1)
 
     def alias(self, x: Alias) -> None:
         """Describes an alias of a merged cell: which it is, and whether it can be read and stored into."""

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from ....records import dataclass
 from ... import limits
-from ...diagnostics.codes_control import NoCommonType
+from ...diagnostics.codes_control import NeverSettles, NoCommonType
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType
@@ -560,12 +560,11 @@ class Join:
             return a
         for side in (a, b):
             if isinstance(side, Unknown):  # what has no common contents on a side has none on both
-                self.conflicts.found.append(side)
+                if isinstance(side.reason, NoCommonType | NeverSettles):
+                    self.conflicts.found.append(side)
                 return side
         if a is MISSING or b is MISSING:
             return self._template(b if a is MISSING else a)
-        if isinstance(a, Unknown) or isinstance(b, Unknown):
-            return a if isinstance(a, Unknown) else b
         match a, b:
             case ArrayCell(), ArrayCell():
                 if a.value.type != b.value.type:

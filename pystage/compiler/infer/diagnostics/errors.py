@@ -18,7 +18,7 @@ class Errors:
     """The diagnostics found so far, each once; `reasons` are the diagnostics before they had a location.
 
     `others` are the places of further calls that lead to each of them, `again` the places of the same line that say the
-    same, `repeated` how often one was found again.
+    same, `repeated` how often one was found again. The first `certain` of them were found where nothing can be taken back.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -28,6 +28,7 @@ class Errors:
             "others": Journaled("calls of what was found before stay: at worst one too many is named"),
             "again": Journaled("places of what was found before stay: at worst one too many is named"),
             "repeated": Grows("it limits work"),
+            "certain": Grows("it is set where nothing can be taken back"),
         }
     )
 
@@ -36,6 +37,7 @@ class Errors:
     others: list[dict[Span, None]] = field(default_factory=list)
     again: list[dict[Span, None]] = field(default_factory=list)
     repeated: int = 0
+    certain: int = 0
 
     def add(self, diagnostic: Diagnostic, reason: Diagnostic | None = None) -> Diagnostic:
         """Records a diagnostic, or one more call or place for a line that is refused already for the same reason.

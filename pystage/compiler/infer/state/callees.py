@@ -47,11 +47,21 @@ class Callees:
     callees, with their defaults, by id; `own` the ids of those that are the program's: a call of one runs its source,
     whatever it is given. `open` are the callees that are being inferred, outermost first. `traces`: for each function of
     JAX that inference is in, the number of cells when it was called; it traces what it is given. `given_up` are those whose
-    recursion was taken to be endless. `numpy_call`: the outermost call of a function of NumPy whose meaning is being
-    inferred, of those in which no code of the program runs.
+    recursion was taken to be endless. `open_calls` are the canonical forms of the open calls of each function. `numpy_call`:
+    the outermost call of a function of NumPy whose meaning is being inferred, of those in which no code of the program runs.
     """
 
-    __slots__ = ("_names", "given_up", "numpy_call", "of_python", "open", "own", "summaries", "traces")
+    __slots__ = (
+        "_names",
+        "given_up",
+        "numpy_call",
+        "of_python",
+        "open",
+        "open_calls",
+        "own",
+        "summaries",
+        "traces",
+    )
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
@@ -60,6 +70,7 @@ class Callees:
             "own": Grows("it is about functions, which are kept alive"),
             "given_up": Grows("at worst another recursion of the function is given up earlier"),
             "open": Balanced(),
+            "open_calls": Balanced(),
             "traces": Balanced(),
             "numpy_call": Balanced(),
             "_names": Grows("the functions of summaries that stay have these names"),
@@ -72,6 +83,7 @@ class Callees:
         self.own: set[int] = set()
         self.given_up: set[stage.Function] = set()
         self.open: list[CalleeScope] = []
+        self.open_calls: defaultdict[object, list[Any]] = defaultdict(list)
         self.traces: list[int] = []
         self.numpy_call: NumpyCall | None = None
         self._names: dict[str, int] = {}

@@ -90,7 +90,18 @@ class Effort:
     `before` are the steps of inferences of the same program that began again.
     """
 
-    __slots__ = ("_ask", "_ask_at", "_before", "_builder", "_done", "_limit", "_most", "_run", "_until")
+    __slots__ = (
+        "_ask",
+        "_ask_at",
+        "_before",
+        "_builder",
+        "_done",
+        "_last",
+        "_limit",
+        "_most",
+        "_run",
+        "_until",
+    )
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
@@ -99,6 +110,7 @@ class Effort:
             "_before": Fixed(),
             "_builder": Fixed(),
             "_done": Grows("work that was done for nothing is done"),
+            "_last": Grows("it is set where nothing can be taken back"),
             "_limit": Fixed(),
             "_most": Balanced(),
             "_run": Grows("work that was done for nothing is done"),
@@ -111,6 +123,7 @@ class Effort:
         self._before = before
         self._limit = limit
         self._most = float("inf") if limit is None else limit * limits.STEPS_PER_XLA_SECOND - before
+        self._last = _NEVER
         self._run = 0
         self._ask: Callable[[], None] | None = None
         self._ask_at = _NEVER
@@ -128,7 +141,7 @@ class Effort:
         """Counts steps ahead. Raises `Exhausted` past the limit."""
         self._run += steps
         run = self._run + self._builder.made
-        if run > self._most:
+        if run > self._most or run > self._last:
             raise Exhausted
         if run > self._ask_at and self._ask is not None:
             self._ask()
@@ -148,6 +161,15 @@ class Effort:
         if self._ask is None:
             self._ask = ask
             self._ask_at = 1.5 * (self._run + self._builder.made) + limits.STEPS_AFTER_A_DEMAND
+
+    def end_soon(self) -> None:
+        """Has inference end (`Exhausted`) after `STEPS_AFTER_A_REFUSAL` further steps: they only find further problems."""
+        self._last = min(self._last, self._run + self._builder.made + limits.STEPS_AFTER_A_REFUSAL)
+
+    @property
+    def ended_soon(self) -> bool:
+        """True where inference has ended as `end_soon` says."""
+        return self._run + self._builder.made > self._last
 
     def foresee(self, trips: Sequence[int], left: int) -> None:
         """Raises `Exhausted` where the remaining trips of an unrolled loop would take far more than the limit.

@@ -73,5 +73,4 @@ class SummaryEntry:
     """The summaries of a function for arguments of one canonical form; `endless`: why its recursion was given up."""
 
     summaries: list[Summary] = field(default_factory=list)
-    in_progress: bool = False
     endless: Diagnostic | None = None
