@@ -129,19 +129,16 @@ def infer_program(
             if isinstance(error, Exhausted) and engine.origins.demands:
                 loops.forget()
                 engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
-            if isinstance(error, Exhausted) and engine.errors.certain:
-                too_large = [] if engine.effort.ended_soon else [engine.effort.diagnostic(engine.b.span)]
-                error = StagingError((*engine.errors.reported()[: engine.errors.certain], *too_large))
-            if isinstance(error, StagingError) and entry.few_rows:
+            too_large = isinstance(error, Exhausted) and not engine.effort.ended_soon
+            found = error if isinstance(error, StagingError) else _found_so_far(engine)
+            if entry.few_rows and not too_large:
                 loops.listed.update(dict.fromkeys(entry.few_rows, True))
                 continue
             rolled = {**loops.appending, **engine.loops.alternatives}
             by_place = [loop for loop, goes in loops.by_place.items() if goes and loop not in loops.unrolled]
-            if loops.unrolled.keys() >= rolled.keys() and not (by_place and _may_matter(by_place, error)):
-                if isinstance(error, StagingError):
-                    raise error from None
-                raise refused or StagingError((engine.effort.diagnostic(engine.b.span),)) from None
-            refused = error if isinstance(error, StagingError) else refused
+            if loops.unrolled.keys() >= rolled.keys() and not (by_place and _may_matter(by_place, found)):
+                raise (too_large and refused) or found from None
+            refused = refused if too_large else found
             loops.by_place.update(dict.fromkeys(loops.by_place, False))
             loops.unrolled |= rolled | loops.replaced
         finally:
@@ -153,13 +150,18 @@ def infer_program(
     )
 
 
-def _may_matter(by_place: stage.Block, error: Exception) -> bool:
+def _found_so_far(engine: Interpreter) -> StagingError:
+    """What is refused for certain where inference has ended before the program did, and that this is too large if so."""
+    effort, certain = engine.effort, engine.errors.reported()[: engine.errors.certain]
+    return StagingError(certain if effort.ended_soon else (*certain, effort.diagnostic(engine.b.span)))
+
+
+def _may_matter(by_place: stage.Block, refused: StagingError) -> bool:
     """False where the program is refused because a function calls itself, and no trip of these loops calls it: what they
     leave behind then does not say how deep it goes."""
-    diagnostics = error.diagnostics if isinstance(error, StagingError) else ()
-    if not diagnostics or not all(isinstance(each, EndlessRecursion) for each in diagnostics):
+    if not all(isinstance(each, EndlessRecursion) for each in refused.diagnostics):
         return True
-    calls = {span for each in diagnostics for span in (each.span, *places_of_calls(each))}
+    calls = {span for each in refused.diagnostics for span in (each.span, *places_of_calls(each))}
     return any(i.span in calls for i in walk(by_place))
 
 
