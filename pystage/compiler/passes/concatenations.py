@@ -43,6 +43,11 @@ class Concatenations(Rewriter):
         else:
             self.values[op.results[0]] = joined[0] if len(joined) == 1 else self.b.op(op.kind, *joined)
 
+    def vector(self, numbers: Sequence[Value]) -> Value:
+        """A vector of numbers of one type, values of the new function."""
+        joined = self._joined([self.b.op(Reshape((1,)), number) for number in numbers])
+        return joined[0] if len(joined) == 1 else self.b.op(Concatenate(0), *joined)
+
     def _joined(self, parts: Sequence[Value]) -> list[Value]:
         """The parts of a concatenation, with one slice for each run of evenly spaced elements of a vector."""
         places = [_place(part) for part in parts]

@@ -41,12 +41,24 @@ def _regions(region: Region) -> Iterator[Region]:
 
 
 def _ends(region: Region) -> list[int]:
-    """The indices of the operations that end a fusion: those of `ENDS`, and those that define a result."""
-    results = set(region.results)
+    """The indices of the operations that end a fusion: those of `ENDS`, and those that define a result, or a part of one."""
+    results = {*region.results, *itertools.chain(*map(_parts, region.results))}
     return [
         i
         for i, op in enumerate(region.ops)
         if isinstance(op.kind, ENDS) or not results.isdisjoint(op.results)
+    ]
+
+
+def _parts(value: Value) -> list[Value]:
+    """The numbers that a vector is concatenated of."""
+    op = value.owner
+    if not isinstance(op, Op) or not isinstance(op.kind, ops.Concatenate):
+        return []
+    return [
+        of.owner.operands[0]
+        for of in op.operands
+        if isinstance(of.owner, Op) and isinstance(of.owner.kind, ops.Reshape)
     ]
 
 

@@ -272,15 +272,18 @@ class Evaluator(abc.ABC):
 
     def _container(self, template: ContainerTemplate) -> Make:
         cls, keys, identity = template.cls, template.keys, template.identity
-        children = [self.make(child) for child in template.children]
+        parts = self.parts(template.children)
         if not issubclass(cls, _MADE_WHOLE):
-            made = _filled(cls, keys, children, identity)
+            made = _filled(cls, keys, parts, identity)
             return made if template.factory is None else _with_factory(made, self.make(template.factory))
-        if cls is tuple:
-            return once(identity, lambda run: tuple([child(run) for child in children]))
         if issubclass(cls, tuple):
-            return once(identity, lambda run: tuple.__new__(cls, [child(run) for child in children]))
-        return once(identity, lambda run: cls(*[child(run) for child in children]))
+            return once(identity, lambda run: tuple.__new__(cls, parts(run)))
+        return once(identity, lambda run: cls(*parts(run)))
+
+    def parts(self, templates: Sequence[Template]) -> Make:
+        """The function for the objects of several templates, in order."""
+        makes = [self.make(template) for template in templates]
+        return lambda run: [make(run) for make in makes]
 
 
 def _row_number(place: int | OutputTemplate) -> Callable[[Any], int]:
@@ -347,14 +350,14 @@ def once(identity: int, make: Make) -> Make:
     return made
 
 
-def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: int) -> Make:
+def _filled(cls: type, keys: tuple[Any, ...], parts: Make, identity: int) -> Make:
     """Makes a container that may contain itself: it exists before its contents."""
 
     def make(run: Evaluation) -> Any:
         if identity in run.made:
             return run.made[identity]
         made = run.made[identity] = _empty(cls)
-        return _fill(made, keys, [child(run) for child in children])
+        return _fill(made, keys, parts(run))
 
     return make
 

@@ -1,7 +1,7 @@
 """Packing of many Python numbers, such as the elements of a list, into arrays for XLA.
 
 XLA compiles for seconds where a program has hundreds of parameters, and JAX takes microseconds for each in every call. The
-program has the arrays as parameters (`passes/vector_parameters.py`).
+program has the arrays as parameters (`passes/boundary_vectors.py`).
 """
 
 from __future__ import annotations

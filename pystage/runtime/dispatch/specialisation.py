@@ -26,7 +26,7 @@ from ...compiler.hlo.walk import kinds
 from ...compiler.infer.state.effort import OutOfTime, ended_after
 from ...compiler.ops import While
 from ...compiler.ops.foreign.named_axes import CURRENT
-from ...compiler.passes.vector_parameters import Parameter, with_vectors
+from ...compiler.passes.boundary_vectors import Parameter, with_vectors
 from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, RowsSpec, Spec, StructureSpec, leaves_of
 from ...compiler.values.demand import no_value
@@ -50,6 +50,7 @@ from ..reports.ledger import ledger
 from ..reports.messages import Compilation
 from ..results.layouts import laid_out, places_of_results
 from ..results.memory_reserve import keep
+from ..results.packing import packing_of
 from ..results.results import Plan
 from ..tiers import NotReady, check_ready, check_worth, is_beside, patience, waits
 
@@ -107,8 +108,12 @@ class Variant:
     plan: Plan
 
     def on(self, operands: Sequence[tuple[Any, int | range]]) -> tuple[Staged, list[Any]]:
-        """The program on these operands, each one of the inputs or several of them as a vector."""
-        if all(isinstance(places, int) for _, places in operands):
+        """The program on these operands, each one of the inputs or several of them as a vector.
+
+        It gives its results as the plan takes them.
+        """
+        packing = self.plan.packing
+        if packing is None and all(isinstance(places, int) for _, places in operands):
             values = {places: value for value, places in operands}
             return self.staged, [values[i] for i in self.inputs]
         params = {self.inputs[k]: param for param, k in enumerate(self.staged.kept)}
@@ -119,8 +124,12 @@ class Variant:
             if any(param is not None for param in found):
                 taken.append(value)
                 parameters.append(found if isinstance(places, range) else params[places])
-        made = with_vectors(self.staged.function, parameters)
-        return replace(self.staged, function=made.function, kept=made.kept), taken
+        if packing is None:
+            made, weak = with_vectors(self.staged.function, parameters), self.staged.weak
+        else:
+            made = with_vectors(self.staged.function, parameters, packing.results)
+            weak = packing.singles_of(self.staged.weak)
+        return replace(self.staged, function=made.function, kept=made.kept, weak=weak), taken
 
 
 def stage(context: SpecialisationContext, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
@@ -544,15 +553,17 @@ class Specialisation:
         return variant
 
     def _variant(self, staged: Staged) -> Variant:
-        program = staged.program
-        leaves = len(self._context.forms)
+        program, context = staged.program, self._context
+        placed = context.traced or any(context.places) or context.layouts.outs is not None
+        packs = not placed and jax.process_count() == 1
+        leaves = len(context.forms)
         hidden = [leaves + self._inputs[key] for key in program.input_keys]
         first = leaves + len(self._inputs)
         drawn = range(first, first + (len(program.draws.groups) if program.draws is not None else 0))
         return Variant(
             staged,
             (*program.leaves, *hidden, *drawn),
-            Plan(program, self._context.signature, self._context.traced),
+            Plan(program, context.signature, context.traced, packing_of(staged) if packs else None),
         )
 
 

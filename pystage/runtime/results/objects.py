@@ -7,7 +7,8 @@ caller's memory as the plain run gives them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -72,6 +73,7 @@ class Objects(Evaluator):
     """Makes the objects of one program.
 
     `uses` counts the templates that refer to each result, `bases` the objects that share the memory of each new array.
+    `numbers` are results that are Python numbers already.
     """
 
     def __init__(
@@ -81,19 +83,35 @@ class Objects(Evaluator):
         uses: Mapping[int, int],
         bases: Mapping[int, int],
         traced: bool,
+        numbers: Collection[int] = frozenset(),
     ) -> None:
         self._signature = signature
         self._types = types
         self._uses = uses
         self._bases = bases
         self._traced = traced
+        self._numbers = numbers
+
+    def of_arrays(self) -> Objects:
+        """The same for results that all are arrays."""
+        return Objects(self._signature, self._types, self._uses, self._bases, self._traced)
 
     def output(self, output: OutputTemplate) -> Make:
         index = output.index
-        if self._traced or output.form is Form.JAX:
+        if self._traced or output.form is Form.JAX or index in self._numbers:
             return lambda run: run.values[index]
         convert = self.conversion(output)
         return lambda run: convert(run.values[index])
+
+    def parts(self, templates: Sequence[Template]) -> Make:
+        numbers = [t.index for t in templates if isinstance(t, OutputTemplate) and t.index in self._numbers]
+        if len(numbers) < max(len(templates), 2):
+            return super().parts(templates)
+        first, last = numbers[0], numbers[-1]
+        if numbers == [*range(first, last + 1)]:
+            return lambda run: run.values[first : last + 1]
+        items = operator.itemgetter(*numbers)
+        return lambda run: items(run.values)
 
     def conversion(self, output: OutputTemplate) -> Callable[[Any], Any]:
         """The function from a result in host memory to its object."""

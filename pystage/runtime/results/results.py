@@ -51,6 +51,7 @@ from ..random.draws import Performance
 from .exceptions import code_of, raise_from_host, raised
 from .host_memory import Received, adopted, overlapping
 from .objects import Execution, Objects, new_array
+from .packing import Packing
 
 Prepare = Callable[[Execution], Callable[[], None]]
 """Finds the target and the value of a mutation, and gives what does it."""
@@ -67,7 +68,9 @@ class Single:
 class Plan:
     """The construction of the results and the mutations after a run of one program."""
 
-    def __init__(self, program: Program, signature: Signature, traced: bool = False) -> None:
+    def __init__(
+        self, program: Program, signature: Signature, traced: bool = False, packing: Packing | None = None
+    ) -> None:
         self._signature = signature
         self._traced = traced
         found: list[OutputTemplate] = []
@@ -78,7 +81,10 @@ class Plan:
         bases: Counter[int] = Counter()
         for template in _templates(program):
             _count_bases(template, bases, set())
-        self._objects = Objects(signature, program.function.result_types, uses, bases, traced)
+        self.packing = packing
+        """How the program gives its results, where it does not give one after the other."""
+        numbers = packing.numbers if packing is not None else frozenset()
+        self._objects = Objects(signature, program.function.result_types, uses, bases, traced, numbers)
         self._failure = program.failure
         self._printed = program.printed
         self._capacities = program.capacities
@@ -126,6 +132,8 @@ class Plan:
 
         `Outgrown` if it has exceeded a capacity; then nothing is changed but for what it has printed.
         """
+        if self.packing is not None:
+            values = self.packing.unpacked(values)
         run = Execution(values, {}, args, kwargs, performance)
         if self._printed is not None and not self._traced:
             values[self._printed].block_until_ready()
@@ -169,7 +177,7 @@ class Plan:
         self, args: Sequence[Any], kwargs: dict[str, Any], template: Template, values: Sequence[Any]
     ) -> Any:
         """The object that a template describes; its outputs count `values`."""
-        return self._objects.make(template)(Execution(values, {}, args, kwargs))
+        return self._objects.of_arrays().make(template)(Execution(values, {}, args, kwargs))
 
     def check_memory(
         self, args: Sequence[Any], kwargs: dict[str, Any], received: Sequence[Received], span: Span | None

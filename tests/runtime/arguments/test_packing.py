@@ -11,7 +11,7 @@ import pystage
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.walk import kinds
 from pystage.compiler.ops import Concatenate, Slice, While
-from pystage.compiler.passes.vector_parameters import with_vectors
+from pystage.compiler.passes.boundary_vectors import with_vectors
 from pystage.runtime.arguments.flatten import Flattener
 from pystage.runtime.arguments.packing import Pack, groups_of, operands_of
 from tests.checking import check
