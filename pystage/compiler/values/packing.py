@@ -12,6 +12,16 @@ from ..ops import Concatenate, Reshape, Slice
 
 def stacked(b: Builder, values: Sequence[Value]) -> Value:
     """At least one value, all of one type, along a new first axis."""
+    pieces = [run.whole(b) for run in _runs(values)]
+    return b.op(Concatenate(0), *pieces) if len(pieces) > 1 else pieces[0]
+
+
+def count_pieces(values: Sequence[Value]) -> int:
+    """The number of arrays that `stacked` concatenates."""
+    return len(_runs(values))
+
+
+def _runs(values: Sequence[Value]) -> list[_Run]:
     runs: list[_Run] = []
     for value in values:
         array, at = _row(value)
@@ -20,8 +30,7 @@ def stacked(b: Builder, values: Sequence[Value]) -> Value:
             last.stop += 1
         else:
             runs.append(_Run(value, array, at, at + 1))
-    pieces = [run.whole(b) for run in runs]
-    return b.op(Concatenate(0), *pieces) if len(pieces) > 1 else pieces[0]
+    return runs
 
 
 def row(b: Builder, array: Value, at: int) -> Value:

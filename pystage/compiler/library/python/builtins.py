@@ -9,12 +9,13 @@ from __future__ import annotations
 import builtins
 import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import jax.numpy as jnp
 import numpy as np
 
+from ... import limits
 from ...analysis.ranges import EITHER, maximum, minimum, open_ends
 from ...analysis.ranges import absolute as range_of_absolute
 from ...diagnostics.codes_calls import WrongArguments
@@ -53,6 +54,7 @@ from ...values.lattice import (
     Undef,
     is_number,
 )
+from ...values.packing import count_pieces
 from ...values.vector import Vector
 from ..containers import sorting, vectors
 from ..context import Context, Raw
@@ -95,6 +97,23 @@ def listed(ctx: Context, iterable: Raw, what: str) -> list[Abstract]:
         bounds = iterable.start, iterable.stop, iterable.step
         iterable = range(*[ctx.known(each, f"what {what} goes over") for each in bounds])
     return elements_for(ctx, iterable, f"{what} over a number of elements not known")
+
+
+def _many_numbers(ctx: Context, items: Sequence[Abstract], checked: bool = False) -> Vector[Abstract] | None:
+    """Known elements as rows where they are many Python numbers of one class, which a loop goes over in less code.
+
+    That is, if most lie in arrays already, or the code for each is long: of ints, if the operation on them is `checked`.
+    """
+    numbers = [item for item in items if isinstance(item, Array | Const) and is_number(item)]
+    if len(items) < limits.WRITTEN_OUT_TRIPS or len(numbers) < len(items):
+        return None
+    kinds = {(kind.dtype, kind.form) for number in numbers for kind in kinds_of(number)}
+    values = [number.value for number in numbers if isinstance(number, Array)]
+    if not values or len(kinds) > 1 or {form for _, form in kinds} != {Form.PYTHON}:
+        return None
+    pieces = count_pieces(values) + len(items) - len(values)
+    is_long = checked and kinds == {(INT64, Form.PYTHON)}
+    return vectors.holding(ctx, tuple(items)) if is_long or 2 * pieces <= len(items) else None
 
 
 # ---------------------------------------------------------------- numbers
@@ -164,6 +183,9 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
         known = [known_object(ctx, i) for i in items]
         if plain and not any(k is MISSING for k in known):
             return call_now(ctx, real, known)
+        rows = _many_numbers(ctx, items) if plain else None
+        if rows is not None:
+            return _rows_extreme(ctx, rows, real, op, abstract(key), None, unordered=False)
         function = abstract(key)
         keys = items if plain else [ctx.call(function, [i]) for i in items]
         best, best_key = items[0], keys[0]
@@ -282,7 +304,11 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
     rows = set_methods.gathered(ctx, iterable, only_integers=True)
     if rows is not None:
         return _rows_sum(ctx, rows, total)
-    for item in listed(ctx, iterable, "sum()"):
+    items = listed(ctx, iterable, "sum()")
+    rows = _many_numbers(ctx, items, checked=True)
+    if rows is not None:
+        return _rows_sum(ctx, rows, total)
+    for item in items:
         total = binary(ctx, "+", total, item)
     return total
 
