@@ -290,3 +290,40 @@ def test_the_program_that_came_in_is_left_as_it_is() -> None:
     assert kinds(function) == before
     assert (before[If], before[DynamicUpdateSlice], before[DynamicSlice]) == (1, 1, 0)
     assert function.result_types == (array(8, dtype=FLOAT64),)
+
+
+def _selected(versions: Callable[[Code, Value, Value], tuple[Values, Values]]) -> Function:
+    """`versions` before the branch: what each arm gives."""
+    c = Code(FLAG, array(64), INDEX)
+    flag, x, i = c.params
+    then, orelse = versions(c, x, i)
+    return c.done(*c.if_(flag, lambda: list(then), lambda: list(orelse)))
+
+
+def test_a_store_before_the_branch_is_one_of_the_arm_that_takes_it() -> None:
+    def both(c: Code, x: Value, i: Value) -> tuple[Values, Values]:
+        first = c.store(x, 5, i)
+        return [x], [c.store(first, 6, c.add(i, 1))]
+
+    given = np.arange(64.0), np.asarray(3)
+    _check(_selected(lambda c, x, i: ([x], [c.store(x, 5, i)])), *given, DynamicUpdateSlice=1, Select=1)
+    _check(_selected(lambda c, x, i: ([c.store(x, 5, i)], [c.store(x, 6, i)])), *given, DynamicUpdateSlice=1)
+    _check(_selected(both), *given, DynamicUpdateSlice=2, Select=2)
+
+
+def test_branches_between_the_versions_of_an_array() -> None:
+    def versions(c: Code, x: Value, i: Value) -> tuple[Values, Values]:
+        first = c.store(x, 5, i)
+        second = c.store(first, 6, c.add(i, 1))
+        return [x], c.if_(c.compare("LT", i, 7), lambda: [first], lambda: [second])
+
+    for i in (3, 9):
+        _check(_selected(versions), np.arange(64.0), np.asarray(i), DynamicUpdateSlice=2)
+
+
+def test_a_store_that_is_used_elsewhere_stays_before_the_branch() -> None:
+    def versions(c: Code, x: Value, i: Value) -> tuple[Values, Values]:
+        stored = c.store(x, 5, i)
+        return [x, c.load(x, i)], [stored, c.load(stored, c.add(i, 1))]
+
+    _check(_selected(versions), np.arange(64.0), np.asarray(3), stays=True)

@@ -262,13 +262,13 @@ class Interpreter(Engine):
         assert isinstance(cell, ArrayCell)
         return read_path(self.b, cell.value, ref.path)
 
-    def write(self, cell: int, content: Cell) -> None:
+    def write(self, cell: int, content: Cell, masked: bool = False) -> None:
         if isinstance(self.state.slots.get(cell), MemberCell):
             pools.store(self, cell, cast(Contents, content))
         elif aliases_of(content):
             coherent.write_all(self, cell, content)
         else:
-            raising.write(self, cell, content)
+            raising.write(self, cell, content, masked)
 
     def store_mask(self, cell: int) -> Value | None:
         seen = [raising.is_observable(self, c) for c in may_alias_cells(self.state.slots.get, cell)]

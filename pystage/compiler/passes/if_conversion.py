@@ -4,7 +4,9 @@ In: a function of HLO IR. Out: the same function, in which an `If` stays only wh
 operations on a few elements, or what must not be speculated (loops, calls, integer division). XLA fuses
 nothing across a branch and, on CPUs, copies every array that a branch returns. An array that the arms store into
 is therefore no result: the arms are merged in step, a store of one with a store of the other becomes one store at a
-selected place, and a store of one arm alone stores the old element where the other arm runs.
+selected place, and a store of one arm alone stores the old element where the other arm runs. A store before the branch
+that one arm alone takes is a store of this arm: after a conditional raise, one arm gives the list with a new element, and
+the other one the list before.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ from dataclasses import field
 
 from ...records import dataclass
 from .. import limits
+from ..analysis.def_use import DefUse
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import is_complex, is_integer
+from ..hlo.walk import is_pure
 from ..ops import (
     Abs,
     Add,
@@ -88,7 +92,63 @@ _WEIGHTS: dict[type[HloOp], int] = {
 
 def if_convert(function: Function) -> Function:
     """Rewrites `function` and all that it calls; inner branches first."""
-    return _Converting().function(function)
+    return _Converting().function(_Sinking().function(function))
+
+
+class _Sinking(Rewriter):
+    """Moves stores that nothing but an arm uses into it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._uses = DefUse()
+        self._into: dict[Region, list[Op]] = {}
+        """By arm, the operations that are moved to its begin."""
+
+    def rewritten(self, old: Function) -> Function:
+        outer, self._uses = self._uses, DefUse(old.body)
+        made = super().rewritten(old)
+        self._uses = outer
+        return made
+
+    def region(self, old: Region) -> Region:
+        moved = self._into.get(old)
+        if moved is None:
+            return super().region(old)
+        longer = Region()
+        longer.params, longer.ops, longer.results = old.params, [*moved, *old.ops], old.results
+        return super().region(longer)
+
+    def ops(self, old: Region) -> None:
+        places = {op: place for place, op in enumerate(old.ops)}
+        moved: set[Op] = set()
+        for op in reversed(old.ops):
+            if isinstance(op.kind, If) and op not in moved:
+                for arm in op.regions:
+                    found = self._of_arm(arm, places)
+                    if found:
+                        self._into[arm] = sorted(found, key=places.__getitem__)
+                        moved |= found
+        for op in old.ops:
+            if op not in moved:
+                self.b.span = op.span
+                self.op(op)
+
+    def _of_arm(self, arm: Region, places: dict[Op, int]) -> set[Op]:
+        """The stores, and the branches between their results, that nothing but an arm uses."""
+        found: set[Op] = set()
+        users: set[Op | Region] = {arm}
+        pending = list(arm.results)
+        for value in pending:
+            op = value.owner
+            if not isinstance(op, Op) or op not in places or not value.type.rank:
+                continue
+            if not isinstance(op.kind, DynamicUpdateSlice | If) or op in found or not is_pure(op):
+                continue
+            if all(user in users for result in op.results for user in self._uses.users(result)):
+                found.add(op)
+                users |= {op, *op.regions}
+                pending += [*op.operands[:1], *[given for inner in op.regions for given in inner.results]]
+        return found
 
 
 class _Converting(Rewriter):

@@ -362,14 +362,14 @@ def guarding(engine: Engine) -> Iterator[None]:
         engine.raises.bodies.pop()
 
 
-def write(engine: Engine, slot: Slot, content: Content) -> None:
-    """Changes what is no array: a list, an attribute, a shared variable."""
+def write(engine: Engine, slot: Slot, content: Content, masked: bool = False) -> None:
+    """Changes what is no array: a list, an attribute, a shared variable. `masked`: it is the same after a raise."""
     state = engine.state
     if not is_observable(engine, slot):
         state.set(slot, content)
         return
     expose(engine, slot, content)
-    condition = has_raised(engine)
+    condition = None if masked else has_raised(engine)
     if condition is not None:
         cell = error_of(engine)
         if not any(v.slot == slot and v.condition is condition for v in cell.versions):

@@ -324,10 +324,12 @@ def get(ctx: Context, vector: Vector[Abstract], place: Int) -> Abstract:
     return part_around(ctx, found).same_as(found) if isinstance(found, Bounded) else found
 
 
-def put(ctx: Context, vector: Vector[Abstract], place: Int, new: Abstract) -> Vector[Abstract]:
-    """The vector with another element at a position inside; the template covers `new`."""
+def put(
+    ctx: Context, vector: Vector[Abstract], place: Int, new: Abstract, mask: Value | None = None
+) -> Vector[Abstract]:
+    """The vector with another element, which the template covers, at a position inside, if `mask` holds."""
     held = held_as(ctx, new, vector.element)
-    element = with_row(ctx.b, vector.element, int_value(ctx, row_of(ctx.b, vector, place)), held)
+    element = with_row(ctx.b, vector.element, int_value(ctx, row_of(ctx.b, vector, place)), held, mask)
     return replace(vector, element=element, objects=united(vector.objects, (SOME_OBJECT,)))
 
 

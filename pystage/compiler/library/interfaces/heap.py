@@ -38,8 +38,11 @@ class Heap(Operations):
         return self.state.get(ref.cell)
 
     @abc.abstractmethod
-    def write(self, cell: int, content: Cell) -> None:
-        """Replaces the contents of a cell, other than an array, because the program changes it."""
+    def write(self, cell: int, content: Cell, masked: bool = False) -> None:
+        """Replaces the contents of a cell, other than an array, because the program changes it.
+
+        `masked`: they are the same where the program has raised before (`store_mask`).
+        """
 
     def contents(self, ref: Ref) -> Value:
         """The array that an ndarray reference stands for, now."""
@@ -75,7 +78,7 @@ class Heap(Operations):
 
     @abc.abstractmethod
     def store_mask(self, cell: int) -> Value | None:
-        """Whether a store into an array happens, as a scalar bool; None if it certainly does.
+        """Whether a store into an array or a list happens, as a scalar bool; None if it certainly does.
 
         After a raise, what the caller has stays as it is, and what may be another name of that.
         """

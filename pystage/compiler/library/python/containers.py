@@ -388,8 +388,10 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
     if rows is not None:
         place = vectors.front(ctx, rows, index, row_lists.store_outside)
         shared = has_arrays(held) and frozen(ctx, new, rows.element, element_of(cell.items))
-        stored = with_shared(vectors.put(ctx, rows, place, held), shared)
-        ctx.write(container.cell, with_elements(cell, stored))
+        masked = isinstance(cell, RowsCell) and not has_arrays(rows.element)
+        mask = ctx.store_mask(container.cell) if masked else None
+        stored = with_shared(vectors.put(ctx, rows, place, held, mask), shared)
+        ctx.write(container.cell, with_elements(cell, stored), masked)
         return True
     few = isinstance(cell, ListCell) and 0 < len(cell.items) <= limits.ITEM_BRANCHES
     if not few or not isinstance(index, Array) or ctx.can_be_unrolled(index):

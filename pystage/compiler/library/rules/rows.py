@@ -453,9 +453,11 @@ def first_rows(b: Builder, element: N, count: int) -> N:
     return first
 
 
-def with_row(b: Builder, element: N, at: Value, item: N) -> N:
-    """The rows with `item`, which the template covers, at an index inside."""
-    return updated(b, element, at, rows_of(b, [item], row_template(element), 1))
+def with_row(b: Builder, element: N, at: Value, item: N, mask: Value | None = None) -> N:
+    """The rows with `item`, which the template covers, at an index inside; as they are where `mask` does not hold."""
+    new = rows_of(b, [item], row_template(element), 1)
+    old = None if mask is None else rebuild(element, lambda rows: rows_from(b, rows, at, 1))
+    return updated(b, element, at, new, old, mask)
 
 
 def updated(
