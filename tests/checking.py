@@ -290,6 +290,9 @@ class Comparison:
                 assert list(staged) == list(plain), f"{path}: keys {list(plain)} became {list(staged)}"
                 for key in plain:
                     self.same(plain[key], staged[key], f"{path}[{key!r}]")
+        elif isinstance(plain, set):
+            if self._paired(plain, staged, path):
+                assert plain == staged, f"{path}: {plain!r} became {staged!r}"
         elif isinstance(plain, np.random.Generator | np.random.RandomState):
             if self._paired(plain, staged, path):
                 assert _equal_states(state_of(plain), state_of(staged)), f"{path}: the generators differ"

@@ -63,11 +63,18 @@ def noting() -> Iterator[_Noted]:
         _noted.order = max(before, _noted.order)
 
 
+class FirstOperand(enum.Enum):
+    """`AGAIN` stands in a history for the set of the first operand: CPython treats `s | s` and `s -= s` as special."""
+
+    AGAIN = enum.auto()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SetHistory:
     """How CPython came to a set: the call that made it, or that changed the set of its first operand.
 
-    Operands are the histories of other sets, and objects as the call takes them. `calls`: with those of the operands.
+    Operands are the histories of other sets, `FirstOperand.AGAIN`, and objects as the call takes them. `calls`: with
+    those of the operands.
     """
 
     function: Callable[..., Any]
@@ -82,6 +89,7 @@ class SetHistory:
             first = len(sets) - sum(isinstance(operand, SetHistory) for operand in each.operands)
             known = iter(sets[first:])
             operands = [next(known) if isinstance(x, SetHistory) else x for x in each.operands]
+            operands = [operands[0] if x is FirstOperand.AGAIN else x for x in operands]
             result = each.function(*operands)
             sets[first:] = [operands[0] if each.changes else result]
         (made,) = sets
@@ -110,8 +118,6 @@ def changed_by(function: Callable[..., Any], history: SetHistory | None, *operan
 def _called(function: Callable[..., Any], operands: tuple[Any, ...], changes: bool) -> SetHistory | None:
     histories = [operand for operand in operands if isinstance(operand, SetHistory)]
     calls = 1 + sum(each.calls for each in histories)
-    # CPython treats `s | s` and `s -= s` as special.
-    is_repeated = len({*map(id, histories)}) < len(histories)
-    if is_repeated or calls > limits.SET_HISTORY or any(operand is None for operand in operands):
+    if calls > limits.SET_HISTORY or any(operand is None for operand in operands):
         return None
     return SetHistory(function, operands, changes, calls)

@@ -46,6 +46,7 @@ _REWRITES = {
     "the number of trips": "let a `for` statement keep a running result, or make one array of the elements: `np.array(xs)`",
     "the length of a list": "make an array of the list, `np.array(xs)`, or return it and do this after the call",
     "whether the loop assigns": "assign it before the loop too, which may run zero times",
+    "whether two elements": "leave out what is NaN before, or compare number by number: `a[0] == b[0] and a[1] == b[1]`",
     "the axis": "choose with `if` and `elif`: `x.sum(axis=0) if axis == 0 else x.sum(axis=1)`",
     "the counts of repeat": "give one Python number for all, or index: `x[np.arange(n) // k]`",
 }

@@ -61,6 +61,11 @@ def is_complex(dtype: DType) -> bool:
     return dtype.kind == "c"
 
 
+def is_inexact(dtype: DType) -> bool:
+    """True for the types that have NaN: floating-point and complex ones."""
+    return is_floating(dtype) or is_complex(dtype)
+
+
 @cache
 def is_integer(dtype: DType) -> bool:
     """True for signed and unsigned integers; False for booleans."""

@@ -314,7 +314,7 @@ def _build(e: Engine, i: stage.Build) -> None:
                     row_tables.store_certainly(e, made, item)
                 e.put(i.dst, made)
                 return
-            members = frozenset([e.known(item, "an element of a set") for item in items])
+            members = frozenset([table_keys.known_key(e, item, "an element of a set") for item in items])
             history = _history_of_display(e, i, parts) if i.is_ordered else None
             e.put(i.dst, Ref(e.state.new_cell(SetCell(members, history=history))))
 
@@ -323,7 +323,7 @@ def _history_of_display(e: Engine, i: stage.Build, parts: list[list[Abstract]]) 
     """The history of a set of these items, whose elements are the `parts`."""
     history = made_by(set)
     for item, elements_of_item in zip(i.items, parts, strict=True):
-        known = [e.known(each, "an element of a set") for each in elements_of_item]
+        known = [table_keys.known_key(e, each, "an element of a set") for each in elements_of_item]
         if item.star:
             value = e.get(item.value)
             found = set_methods.known_operand(e, value) or set_methods.listed_operand(e, value, known)
@@ -346,7 +346,7 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
         return
     for key, value in i.entries:
         if key is not None:
-            entries[e.known(e.get(key), "a dict key")] = e.operand(value)
+            entries[table_keys.known_key(e, e.get(key), "a dict key")] = e.operand(value)
             continue
         mapping = e.get(value)
         cell = e.cell(mapping) if isinstance(mapping, Ref) else None
@@ -382,12 +382,12 @@ def _append(e: Engine, i: stage.Append) -> None:
         ):
             pass
         case SetCell(members) as known:
-            element = e.known(e.get(i.value), "an element of a set")
+            element = table_keys.known_key(e, e.get(i.value), "an element of a set")
             e.write(
                 target.cell, known.changed(members | {element}, changed_by(set.add, known.history, element))
             )
         case DictCell(entries):
-            key = e.known(e.get(cast(str, i.key)), "a dict key")
+            key = table_keys.known_key(e, e.get(cast(str, i.key)), "a dict key")
             e.write(target.cell, DictCell({**entries, key: e.operand(i.value)}))
         case TableCell():
             row_tables.refuse_key(e, e.operand(i.value if i.key is None else i.key))

@@ -78,7 +78,7 @@ class Evaluator(abc.ABC):
         """The function that makes the object."""
         match template:
             case ConstantTemplate(value=value):
-                return (lambda run: set(value)) if type(value) is set else (lambda run: value)
+                return lambda run: value
             case OutputTemplate():
                 return self.output(template)
             case PathTemplate():
@@ -389,8 +389,8 @@ def _is_plain(template: Template) -> bool:
     match template:
         case OutputTemplate(form=form):
             return form in (Form.PYTHON, Form.SCALAR)
-        case ConstantTemplate(value=value):
-            return type(value) is not set
+        case ConstantTemplate():
+            return True
         case ContainerTemplate(cls=cls, children=children):
             return cls is tuple and all(map(_is_plain, children))
     return False

@@ -6,7 +6,9 @@ In: the template of a result, and the types of the program's outputs. Out: a sho
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from types import MethodType
 
+from ..hash_order import SetHistory
 from ..hlo.types import ArrayType
 from . import views
 from .boundary import (
@@ -68,6 +70,8 @@ def type_of_template(template: Template, types: Sequence[ArrayType]) -> str:
             return " or ".join(dict.fromkeys([type_of_template(option, types) for option in options]))
         case CallTemplate(function=type() as cls):
             return cls.__qualname__
+        case CallTemplate(function=MethodType(__self__=SetHistory())):
+            return "set"
         case CallTemplate(identity=identity):
             return "exception" if identity else "str"
         case GeneratorTemplate():

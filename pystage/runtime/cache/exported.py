@@ -183,7 +183,7 @@ class _Names:
 
     def _place(self, value: Any) -> Row:
         """Module and name, and for a user class the names of its fields."""
-        module = getattr(value, "__module__", None)
+        module = getattr(value, "__module__", None) or "builtins"
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         users = _is_users(str(module))
         if isinstance(value, types.ModuleType) or (users and not isinstance(value, type)):

@@ -7,6 +7,7 @@ import importlib.util
 import random
 
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -89,9 +90,58 @@ def of_iterators(a):
     return list(s), list(t), list(u), {*map(len, ((1, 2), (3,)))}, set(map(abs, (-3, 2))), a
 
 
+@cases.each((X,))
+def beside_themselves(a):
+    s = {8, 1, 16, 0, 24}
+    t = s
+    s |= t
+    s.update(t, [3])
+    s.intersection_update(s)
+    u, v = s | t, s - t
+    v.add(33)
+    v ^= v
+    return list(s), list(u), list(v), list(s & s), list(s.union(s, t)), list(s ^ s), s, t, [s, u], v, a
+
+
+def made():
+    return {8, 16, 0}
+
+
+@cases.each((X,))
+def equal_sets(a):
+    s, t = made(), made()
+    s |= t
+    t -= s
+    t.add(5)
+    return list(s), list(t), s, t, a
+
+
 @pytest.mark.parametrize(("program", "args", "options"), cases.params)
 def test_program(program, args, options):
     check(program, *args, **options)
+
+
+def returned(a):
+    s = {0, 8, 16, 24, 32, 40, 48}
+    s -= {0, 8, 16, 24, 32}
+    s |= {3}
+    return s, a
+
+
+def test_a_returned_set_has_the_hash_table_of_the_plain_run():
+    staged = pystage.compile(returned, fallback="error")
+    for run in (staged, staged, pystage.load(staged.export(X))):
+        sets = [function(X)[0] for function in (returned, run)]
+        for each in sets:
+            each.update(range(60, 100, 8), [11])
+        assert list(sets[1]) == list(sets[0])
+
+
+def one_of_two(a):
+    s, t = {8, 16, 0}, {8, 16, 0}
+    u = s if a[0] > 1 else t
+    s |= u
+    return list(s)
 
 
 def differs_by_path(a):
@@ -113,7 +163,7 @@ def changes_a_copy_of_a_captured_one(a):
     return [number * a for number in s]
 
 
-@pytest.mark.parametrize("program", [differs_by_path, changes_a_copy_of_a_captured_one])
+@pytest.mark.parametrize("program", [differs_by_path, one_of_two, changes_a_copy_of_a_captured_one])
 def test_an_order_that_is_not_known_is_refused(program):
     check(program, X, refused="PS401")
 
@@ -151,6 +201,13 @@ STEPS = """
     s = set(t)
     s = {*t, ONE}
     s = {each for each in t}
+    s |= s
+    s -= s
+    s = s ^ s
+    s = s | s
+    s.update(s, [SOME], s)
+    s = t.union(t)
+    s.intersection_update(s)
     s = s.union([SOME], t)
     s = s.difference({ONE: 1, ONE: 2})
     s.intersection_update([SOME])

@@ -274,6 +274,11 @@ def what_is_used_as_something_else(x):
     return texts
 
 
+@cases(1.0, raises=TypeError)
+def sets_as_keys(x):
+    return {1} in {1: x}
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -349,7 +349,9 @@ class Exit:
             case ListCell() | DictCell() | RowsCell() | TableCell():
                 return self.container(cell, ref.cell)
             case SetCell() as known:
-                return ConstantTemplate(set(known.items) if known.history is None else known.history.replay())
+                if known.history is not None:
+                    return CallTemplate(known.history.replay, (), (), ref.cell)
+                return CallTemplate(set, (ConstantTemplate(known.items),), (), ref.cell)
             case ObjectCell(cls=cls) if cls in GENERATORS:
                 return self.generator(cell, ref.cell)
             case ObjectCell(cls=cls, fields=fields) if cls in SEQUENCES:

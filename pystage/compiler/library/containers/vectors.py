@@ -20,7 +20,7 @@ from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
-from ...hlo.types import BOOL, INT64, ArrayType, is_floating
+from ...hlo.types import BOOL, INT64, ArrayType, is_inexact
 from ...ops import (
     Add,
     And,
@@ -645,28 +645,22 @@ def refuse_arrays(ctx: Operations, vector: Vector[Abstract]) -> None:
 
 
 def _refuse_nan(ctx: Context, value: Abstract, what: str) -> None:
-    """Raises PS401 where a number is NaN, whose identity Python compares first."""
+    """Raises PS401 where a number is NaN, whose identity Python compares first; those in tuples are compared by `same`."""
+    if isinstance(value, Tuple | RowsTuple):
+        return
     reason = NotKnown(span=ctx.span, what=what)
-    if any(isinstance(c, Const) and c.value != c.value for c in _parts(value)):
+    if isinstance(value, Const) and value.value != value.value:
         ctx.fail(reason)
-    for each in _parts(value):
-        if isinstance(each, RowsTuple):
-            refuse_nan_rows(ctx, each.items, what)
-            continue
-        for number in values_of(each):
-            if is_floating(number.type.dtype) and not number.type.shape:
-                ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
-
-
-def _parts(value: Abstract) -> list[Abstract]:
-    return [p for item in value.items for p in _parts(item)] if isinstance(value, Tuple) else [value]
+    for number in values_of(value):
+        if is_inexact(number.type.dtype) and not number.type.shape:
+            ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
 
 
 def refuse_nan_rows(ctx: Context, vector: Vector[Abstract], what: str) -> None:
     """Raises PS401 where a number in an element is NaN."""
     reason = NotKnown(span=ctx.span, what=what)
     for rows in values_of(vector.element):
-        if is_floating(rows.type.dtype):
+        if is_inexact(rows.type.dtype):
             refuse_where(ctx, vector, ctx.op(Compare("NE"), rows, rows), reason)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
-from ...hlo.types import BOOL, FLOAT64, INT64, UINT64, ArrayType, is_floating
+from ...hlo.types import BOOL, FLOAT64, INT64, UINT64, ArrayType, is_floating, is_inexact
 from ...ops import And, Compare, Convert, Iota, Or, Reduce, Slice
 from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber, tag_of
@@ -33,7 +33,7 @@ from ...values.lattice import (
 from ...values.packing import stacked
 from ...values.vector import Vector, capacity_of, length_of
 from ...values.walk import nodes, rebuild, values_of
-from ..context import Context
+from ..context import Context, Raw
 from ..interfaces.operations import Operations
 from ..rules.numbers import kinds_of
 from ..rules.promote import fits
@@ -240,6 +240,30 @@ def _wide(ctx: Operations, value: Value) -> Value:
     return ctx.convert(value, FLOAT64 if is_floating(value.type.dtype) else INT64)
 
 
+def known_element(ctx: Context, element: Raw, what: str) -> Any:
+    """What is looked up in a set, as a Python object; PS401 for NaN, whose identity Python compares first."""
+    known = ctx.known(element, what)
+    if _holds_nan(known):
+        ctx.fail(NotKnown(span=ctx.span, what="whether a key is the same NaN"))
+    return known
+
+
+def known_key(ctx: Context, key: Raw, what: str = "the key of a dict") -> Any:
+    """A key of a dict, or an element of a set, as a Python object; TypeError for what has no hash."""
+    known = known_element(ctx, key, what)
+    try:
+        hash(known)
+    except TypeError as error:
+        ctx.raise_(error)
+    return known
+
+
+def _holds_nan(known: Any) -> bool:
+    if isinstance(known, tuple):
+        return any(map(_holds_nan, known))
+    return isinstance(known, float | complex | np.inexact) and bool(known != known)
+
+
 def refuse_nan(ctx: Context, key: Abstract) -> None:
     """Raises PS401 where a number in a key is NaN, whose identity Python compares first."""
     if isinstance(key, Tuple):
@@ -253,10 +277,12 @@ def refuse_nan(ctx: Context, key: Abstract) -> None:
             ctx.branch(holds, functools.partial(_refused_nan, ctx, option), lambda: NONE)
     elif isinstance(key, RowsTuple):
         _refuse_nan_inside(ctx, key.items)
-    elif is_number(key) and not (isinstance(key, Const) and not isinstance(key.value, float | np.floating)):
+    elif is_number(key) and not (
+        isinstance(key, Const) and not isinstance(key.value, float | complex | np.inexact)
+    ):
         assert isinstance(key, Array | Const)
         number = _number(ctx, key)
-        if is_floating(number.type.dtype):
+        if is_inexact(number.type.dtype):
             reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
             ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
 
@@ -274,7 +300,7 @@ def _refuse_nan_inside(ctx: Context, rows: Vector[Abstract]) -> None:
     )
     reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
     for numbers in values_of(rows.element):
-        if is_floating(numbers.type.dtype):
+        if is_inexact(numbers.type.dtype):
             bad = ctx.op(And(), inside, ctx.op(Compare("NE"), numbers, numbers))
             any_bad = ctx.op(Reduce(Or(), (0,)), bad, ctx.constant(False, BOOL))
             ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])

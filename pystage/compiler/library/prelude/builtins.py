@@ -42,7 +42,7 @@ def all_true(iterable: Iterable[Any]) -> bool:
 def contains(iterable: Iterable[Any], wanted: Any) -> bool:
     """`wanted in iterable`."""
     for value in iterable:  # noqa: SIM110 (what `in` means is this)
-        if value is wanted or value == wanted:
+        if wanted in (value,):
             return True
     return False
 

@@ -83,7 +83,7 @@ def grouped(iterable: Iterable[Any], key: Callable[[Any], Any] | None) -> Iterat
     current, group = None, None
     for value in iterable:
         found = value if key is None else key(value)
-        if group is not None and found == current:
+        if group is not None and found in (current,):
             group.append(value)
         else:
             if group is not None:

@@ -66,6 +66,7 @@ from ..kernels.structures import (
     type_name,
     with_elements,
 )
+from ..kernels.table_keys import known_key
 from ..numpy.subscripts.flat import flat_attribute, flat_of
 from ..registry import declared
 from ..rules.classes import class_name
@@ -346,7 +347,7 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
         case DictCell() | TableCell() if _store_entry(ctx, container, abstract(index), abstract(value)):
             return True
         case DictCell(entries=entries):
-            key = ctx.known(index, "the key of a dict")
+            key = known_key(ctx, index)
             ctx.write(container.cell, replace(cell, entries={**entries, key: abstract(value)}))
             return True
         case _:
@@ -464,7 +465,7 @@ def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
         ):
             return True
         case DictCell(entries=entries):
-            key = ctx.known(index, "the key of a dict")
+            key = known_key(ctx, index)
             if key not in entries and not is_counter(cell):
                 ctx.raise_(KeyError(key))
             rest = {k: v for k, v in entries.items() if k != key}

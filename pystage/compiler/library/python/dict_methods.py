@@ -44,6 +44,7 @@ from ..kernels.structures import (
     new_list,
     type_name,
 )
+from ..kernels.table_keys import known_key
 from ..prelude import builtins
 from ..prelude.dict import store_mapping
 from ..registry import meaning, method_meaning
@@ -75,16 +76,6 @@ def _set(ctx: Context, receiver: Raw, entries: Mapping[Any, Abstract]) -> Abstra
     cell = ctx.settle(receiver)
     ctx.write(receiver.cell, replace(cell, entries=dict(entries)))
     return NONE
-
-
-def known_key(ctx: Context, key: Raw) -> Any:
-    """A key as a Python object."""
-    known = ctx.known(key, "the key of a dict")
-    try:
-        hash(known)
-    except TypeError as error:
-        ctx.raise_(error)
-    return known
 
 
 def item(ctx: Context, container: Raw, key: Raw) -> Abstract:

@@ -50,6 +50,7 @@ from ..kernels.structures import (
     new_set,
     new_turn,
 )
+from ..kernels.table_keys import known_key
 from ..prelude import builtins
 from ..registry import meaning, takes_alternatives
 from ..rules.classes import c_name, class_of
@@ -220,7 +221,7 @@ def _members(ctx: Context, iterable: Raw, what: str) -> tuple[Any, Any]:
     if found is None:
         items = listed(ctx, iterable, what)
         found = set_methods.listed_operand(
-            ctx, iterable, [ctx.known(i, "an element of a set") for i in items]
+            ctx, iterable, [known_key(ctx, i, "an element of a set") for i in items]
         )
     return found
 

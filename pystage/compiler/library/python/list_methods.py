@@ -29,6 +29,7 @@ from ...values.lattice import (
 from ...values.vector import Vector
 from ..containers import row_lists, vectors
 from ..containers.computed_items import is_computed_index, is_index
+from ..containers.element_equality import same_or_equal
 from ..containers.unboxing import element_of, frozen, unboxed
 from ..context import Context, Raw
 from ..kernels.array_rows import has_arrays, with_shared
@@ -230,7 +231,7 @@ def count(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
         return vectors.count(ctx, rows, abstract(value), functools.partial(_same, ctx))
     total: Abstract = Const(0)
     for item in _items(ctx, self):
-        same = Const(True) if item is value else _same(ctx, item, value)
+        same = same_or_equal(ctx, item, abstract(value), functools.partial(_same, ctx))
         total = binary(ctx, "+", total, same)
     return total
 
@@ -271,7 +272,8 @@ def _found(
 
 def _find(ctx: Context, items: Sequence[Abstract], value: Raw) -> int | None:
     for i, item in enumerate(items):
-        if item is value or ctx.known(_same(ctx, item, value), "which element of a list is equal"):
+        same = same_or_equal(ctx, item, abstract(value), functools.partial(_same, ctx))
+        if ctx.known(same, "which element of a list is equal"):
             return i
     return None
 

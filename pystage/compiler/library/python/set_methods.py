@@ -12,8 +12,9 @@ from typing import Any, TypeVar, cast
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
-from ...hash_order import changed_by, made_by
+from ...hash_order import FirstOperand, changed_by, made_by
 from ...values.lattice import (
+    FALSE,
     NONE,
     TABLES,
     TRUE,
@@ -105,7 +106,7 @@ def _method(name: str) -> Callable[..., Abstract]:
             return found
         if isinstance(cell, TableCell):
             ctx.fail(NotKnown(span=ctx.span, what=f"the argument of set.{name}"))
-        operands = [_known(ctx, name, a, single) for a in args]
+        operands = [_known(ctx, name, self, a, single) for a in args]
         cell = cast(SetCell, ctx.settle(self))
         function = getattr(set, name)
         if name == "pop" and len(cell.items) > 1:
@@ -133,15 +134,17 @@ def _method(name: str) -> Callable[..., Abstract]:
     return method
 
 
-def _known(ctx: Context, name: str, value: Raw, single: bool) -> tuple[Any, Any]:
+def _known(ctx: Context, name: str, self: Raw, value: Raw, single: bool) -> tuple[Any, Any]:
     if single:
-        element = ctx.known(value, f"the argument of set.{name}")
+        element = table_keys.known_element(ctx, value, f"the argument of set.{name}")
         return element, element
     what = f"the argument of set.{name}"
-    found = known_operand(ctx, value)
+    found = known_operand(ctx, value, self)
     if found is None:
         items = ctx.iterate(abstract(value))
-        known = ctx.known(value, what) if items is None else [ctx.known(i, what) for i in items]
+        known = (
+            ctx.known(value, what) if items is None else [table_keys.known_key(ctx, i, what) for i in items]
+        )
         found = listed_operand(ctx, value, known)
     return found
 
@@ -154,11 +157,17 @@ def repeatable(ctx: Context, iterable: Raw) -> Raw:
     return iterable
 
 
-def known_operand(ctx: Context, value: Raw) -> tuple[Any, Any] | None:
-    """A known set as an argument, and what stands for it in the history of another; None for anything else."""
+def known_operand(ctx: Context, value: Raw, first: Raw = None) -> tuple[Any, Any] | None:
+    """A known set as an argument, and what stands for it in the history of another; None for anything else.
+
+    `first`: the first operand, which may be the same set.
+    """
     cell = cell_of(ctx, value)
     if isinstance(cell, SetCell):
-        return cell.items, cell.history
+        is_first = ctx.same_object(value, first) if isinstance(first, Ref) else FALSE
+        if not isinstance(is_first, Const):
+            return cell.items, None
+        return cell.items, FirstOperand.AGAIN if is_first.value else cell.history
     is_known = isinstance(value, Const) and isinstance(value.value, set | frozenset)
     return (value.value, value.value) if is_known else None
 

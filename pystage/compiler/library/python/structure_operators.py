@@ -54,12 +54,14 @@ from ...values.lattice import (
 from ...values.vector import Vector
 from ...values.walk import head
 from ..containers import row_lists, row_tables, vectors
+from ..containers.element_equality import Equal, same_or_equal
 from ..context import Context
 from ..kernels import row_tuples
 from ..kernels.layout import note_compared
 from ..kernels.python_implementations import run_program
 from ..kernels.structures import (
     MISSING,
+    call_now,
     cell_of,
     is_sequence,
     items_in_list,
@@ -73,6 +75,7 @@ from ..kernels.structures import (
     type_name,
     with_elements,
 )
+from ..kernels.table_keys import known_element
 from ..numpy.indexing.bounded_identity import refuse_if, same_object
 from ..prelude import builtins
 from ..rules.classes import c_name, class_of
@@ -83,7 +86,6 @@ from . import generators, set_methods
 from .dict_methods import merged, update
 from .numbers.python_numbers import IN_PLACE_OPERATORS
 
-Equal = Callable[[Abstract, Abstract], Abstract]
 Compare = Callable[[str, Abstract, Abstract], Abstract]
 
 _SET_OPERATORS = {
@@ -114,7 +116,7 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
         return computed
     sets = [known_set(ctx, x) for x in (left, right)]
     if None not in sets and op in _SET_OPERATORS:
-        operands = [set_methods.known_operand(ctx, x) for x in (left, right)]
+        operands = set_methods.known_operand(ctx, left), set_methods.known_operand(ctx, right, left)
         history = made_by(_SET_OPERATORS[op], *[found[1] for found in operands if found is not None])
         if not isinstance(left, Const):
             return new_set(ctx, _SET_OPERATORS[op](*sets), history)
@@ -194,7 +196,7 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
             update(ctx, left, right)
             return left
         case SetCell() as cell if op in ("|", "&", "-", "^"):
-            other = set_methods.known_operand(ctx, right)
+            other = set_methods.known_operand(ctx, right, left)
             if other is not None:
                 history = changed_by(IN_PLACE_OPERATORS[op], cell.history, other[1])
                 new = cell.changed(_SET_OPERATORS[op](cell.items, other[0]), history)
@@ -256,7 +258,7 @@ def _lexicographic(
     """Python's order of sequences: that of the first elements that are neither one object nor equal."""
     if not first or not second:
         return Const(_decides(op, len(first), len(second)))
-    same = TRUE if first[0] is second[0] else _truth(ctx, element("==", first[0], second[0]))
+    same = same_or_equal(ctx, first[0], second[0], lambda x, y: _truth(ctx, element("==", x, y)))
     rest = functools.partial(_lexicographic, ctx, op, first[1:], second[1:], element)
     return _chosen(ctx, same, rest, lambda: element(op, first[0], second[0]), (*first, *second))
 
@@ -364,14 +366,14 @@ def _all_equal(
 ) -> Abstract:
     if not first:
         return TRUE
-    same = TRUE if first[0] is second[0] else _truth(ctx, element("==", first[0], second[0]))
+    same = same_or_equal(ctx, first[0], second[0], lambda x, y: _truth(ctx, element("==", x, y)))
     rest = functools.partial(_all_equal, ctx, first[1:], second[1:], element)
     return _chosen(ctx, same, rest, lambda: FALSE, (*first, *second))
 
 
 def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) -> Abstract:
     """`item in container` for structure; keys of dicts and elements of sets must be known."""
-    known = known_set(ctx, container)
+    known: Any = known_set(ctx, container)
     cell = cell_of(ctx, container)
     if isinstance(container, DictView) and container.kind == "keys":
         return contains(ctx, item, Ref(container.cell), equal)
@@ -383,9 +385,10 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
     if isinstance(cell, TableCell):
         ctx.fail(NotKnown(span=ctx.span, what="what is looked up in a set or dict"))
     if isinstance(cell, DictCell):
-        known = frozenset(cell.entries)
+        known = dict.fromkeys(cell.entries)
     if known is not None:
-        return Const(ctx.known(item, "what is looked up in a set or dict") in known)
+        looked_up = known_element(ctx, item, "what is looked up in a set or dict")
+        return call_now(ctx, operator.contains, known, looked_up)
     if isinstance(container, Const) and isinstance(container.value, str | bytes | range):
         return Const(ctx.known(item, "what is looked up in a string") in container.value)
     holder = container if isinstance(container, RowsTuple) else cell
@@ -422,7 +425,7 @@ def _holds(ctx: Context, item: Abstract, items: Sequence[Abstract], equal: Equal
     """Whether one of the items is the object `item` or equal to it: the first that is decides."""
     if not items:
         return FALSE
-    same = TRUE if items[0] is item else _truth(ctx, equal(items[0], item))
+    same = same_or_equal(ctx, items[0], item, lambda x, y: _truth(ctx, equal(x, y)))
     rest = functools.partial(_holds, ctx, item, items[1:], equal)
     return _chosen(ctx, same, lambda: TRUE, rest, (item, *items))
 
