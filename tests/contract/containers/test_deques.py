@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from array import array
 from collections import deque
 
 import numpy as np
@@ -373,6 +374,44 @@ def another_object_in_its_place(x, k):
 def deques_beside_lists(x):
     first, values = deque([1.0, x[1]]), [1.0, x[1]]
     return first == values, first != values, values != first, first != deque(values)
+
+
+SHORT, SHORTER = deque([1.0, 2.0]), deque([3.0])
+LONG = deque([1.0] * 40), deque([2.0, 3.0] * 20)
+
+
+@cases.each((SHORT, SHORTER, 1), (SHORT, SHORTER, 0), (*LONG, 1), (SHORT, SHORT, 0))
+def one_of_two(d, e, c):
+    f = d if c > 0 else e
+    f.append(4.0)
+    f.rotate(1)
+    f.insert(1, f[0] * 2)
+    f.appendleft(f.pop())
+    return f, d, e, len(f), f is d, 4.0 in f, f.index(4.0), max(f), list(f), f.copy(), f == d
+
+
+@cases.each((SHORT, SHORTER, 1), (SHORT, SHORTER, 2), (LONG[0], SHORTER, 1))
+def swapped_in_a_loop(d, e, c):
+    for k in range(3):
+        d, e = (e, d) if c > k else (d, e)
+        d.append(float(k))
+        if len(d) > 3:
+            d.popleft()
+    return d, e
+
+
+@cases.each((0.5, 1), (0.5, 0))
+def made_by_path(x, c):
+    d, e = deque([x, 2.0], maxlen=2), array("d", [x])
+    f, g = d if c > 0 else deque([1.0]), e if c > 0 else array("f", [1.0, 2.0])
+    f.append(x)
+    g.extend([3.0])
+    total = 0.0
+    for v in f:
+        total += v
+    for v in g:
+        total += v
+    return f, g, d, e, total, f.maxlen, g.typecode
 
 
 @pytest.mark.parametrize(("program", "args", "options"), cases.params)

@@ -93,6 +93,8 @@ def narrowed_iterable(engine: Engine, value: Abstract) -> Abstract:
         case Zip(inners) | Mapped(_, inners):
             parts = tuple([narrowed_iterable(engine, each) for each in inners])
             return value if all(map(operator.is_, inners, parts)) else replace(value, inners=parts)
+        case Ref() if is_sequence(engine, value):
+            items_of(engine, value)  # which are one list
     return value
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+from ...values.gated import Gated, narrow
 from ...values.lattice import Abstract, AnyList, Items, ObjectCell, Ref
 from ..context import Context, Raw
 from ..kernels.structures import abstract, cell_of, list_of
 from ..rules.sequences import ITEMS, SEQUENCES, sequence_cell
+from ..rules.split import needs_split
 
 
 def is_sequence(ctx: Context, value: Raw) -> bool:
@@ -18,8 +20,11 @@ def is_sequence(ctx: Context, value: Raw) -> bool:
 
 
 def items_of(ctx: Context, ref: Raw) -> Ref:
-    """The list of the elements of a sequence, to which nothing else refers."""
-    return cast(Ref, cell_of(ctx, ref).fields[ITEMS])
+    """The list of the elements of a sequence, to which nothing else refers; one of several of a sequence by path."""
+    items = narrow(ctx.b, ctx.intervals, cell_of(ctx, ref).fields[ITEMS])
+    if isinstance(items, Gated):
+        raise needs_split(items)
+    return cast(Ref, items)
 
 
 def contents(ctx: Context, ref: Raw) -> Items:

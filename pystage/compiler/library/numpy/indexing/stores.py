@@ -18,7 +18,7 @@ from ....hlo.types import BOOL, FLOAT64, SHORT_NAMES, DType, is_complex, is_floa
 from ....ops import And, Compare, Constant, Convert, Not, Real, Select
 from ....values.boundary import Form
 from ....values.gated import GatedNumber
-from ....values.lattice import Abstract, Array, ArrayCell, Const, Frozen, Ref
+from ....values.lattice import Abstract, Array, ArrayCell, Const, Frozen, Ref, Unknown
 from ....values.views import Flipped, Permuted, Reshaped, path_type, read_path, write_path
 from ...context import Context, ExceptionCase, Raw
 from ...kernels.layout import check_layout
@@ -90,7 +90,10 @@ def path_shape(ref: Ref, base: Value) -> tuple[int, ...]:
 
 def shape_of(ctx: Context, ref: Ref) -> tuple[int, ...]:
     """The shape of the ndarray that `ref` stands for, without an operation."""
-    return path_shape(ref, ctx.state.get(ref.cell).value)
+    content = ctx.state.get(ref.cell)
+    if isinstance(content, Unknown):
+        ctx.fail(content.reason)
+    return path_shape(ref, content.value)
 
 
 def dtype_of(ctx: Context, ref: Ref) -> DType:
