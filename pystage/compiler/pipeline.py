@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
@@ -179,7 +180,9 @@ class Staged:
         if self.program.capacities:
             text += " with " + ", ".join([f"capacity {c.size} ({c.site})" for c in self.program.capacities])
         if self.demands:
-            text += " for " + ", ".join([f"{d.where} = {d.value!r} ({_why(d)})" for d in self.demands])
+            text += " for " + ", ".join(
+                [f"{d.where} = {reprlib.repr(d.value)} ({_why(d)})" for d in self.demands]
+            )
         fixed = self.fixed
         given = [
             f"{g.path} = {_short(g.expected)}"

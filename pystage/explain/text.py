@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
@@ -232,7 +233,9 @@ def _demands(staged: Staged) -> Iterable[Text]:
     """The numbers that the program was made for, those together that one line asks for."""
     demanded: dict[tuple[str, Span | None], list[str]] = {}
     for demand in staged.demands:
-        demanded.setdefault((demand.reason, demand.span), []).append(f"{demand.where} = {demand.value!r}")
+        demanded.setdefault((demand.reason, demand.span), []).append(
+            f"{demand.where} = {reprlib.repr(demand.value)}"
+        )
     for (reason, span), numbers in demanded.items():
         known = span is not None and not is_library_file(span.file)
         where = f", {shown_file(span.file)}:{span.line}" if span is not None and known else ""

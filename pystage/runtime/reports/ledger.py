@@ -6,6 +6,7 @@ asks for it (`explain/run_reports.py`).
 
 from __future__ import annotations
 
+import reprlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -192,7 +193,9 @@ def _changes(before: Known, now: Known) -> tuple[Change, ...]:
         earlier = earlier_demands.get(where)
         if earlier is not None and repr(earlier.value) != repr(demand.value):
             reason = f"{demand.reason} needs it"
-            found.append(Change(where, repr(earlier.value), repr(demand.value), reason, demand.span))
+            found.append(
+                Change(where, reprlib.repr(earlier.value), reprlib.repr(demand.value), reason, demand.span)
+            )
     guards, earlier_guards = [
         {g.path.key: g for g in each.guards if g.kind is GuardKind.EQUAL} for each in (now, before)
     ]

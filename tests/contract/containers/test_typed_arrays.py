@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from array import array
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,6 +145,29 @@ def several(n, x):
 @cases.each((array("Q", [5]),), (array("L", [2**40]),))
 def without_a_sign(a):
     return a, a[0] + 1
+
+
+@cases.each(
+    (A, np.arange(3.0)),
+    (A, np.array(2)),
+    (array("f", A), np.array([True, False, True])),
+    (array("i", [1, 2]), np.ones(2)),
+)
+def beside_ndarrays(a, x):
+    y = x * 1.0
+    y = y + a
+    z = np.array(a)
+    z += a
+    b = a
+    b *= x
+    return a * x, x * a, x / a, x + a, y, z, np.array(a, dtype=np.float32), b
+
+
+@cases.each((LONG,), (A,))
+def copied_to_an_ndarray(a):
+    z = np.array(a)
+    z[0] = 7.0
+    return z, z.sum(), np.array(deque(a)), a
 
 
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)

@@ -1,5 +1,6 @@
 """What Python raises of a number, or an array, that is used as something else: the same class and the same text."""
 
+import array
 import bisect
 import collections
 import copy
@@ -270,6 +271,74 @@ def what_is_used_as_something_else(x):
             else:
                 range(3)[x[0]]
         except TypeError as error:
+            texts.append(str(error))
+    return texts
+
+
+Pair = collections.namedtuple("Pair", "x y")
+
+
+@cases.each(
+    *[(number, 1.0) for number in (np.float32(2), np.float64(2), np.bool_(True), np.complex64(2), 2.0)]
+)
+def sequences_repeated_by_no_integer(n, x):
+    texts = []
+    for k in range(6):
+        xs = [x, 1.0]
+        try:
+            if k == 0:
+                n * Pair(x, 2.0)
+            elif k == 1:
+                (x, 1.0) * n
+            elif k == 2:
+                xs *= n
+            elif k == 3:
+                "ab" * n
+            elif k == 4:
+                n * xs
+            else:
+                n * array.array("d", [x])
+        except TypeError as error:
+            texts.append(str(error))
+    return texts
+
+
+@cases.each(*[(x,) for x in (np.arange(2.0), np.float32(2), np.array(2.5), np.array([True, False]))])
+def lists_plus_arrays(x):
+    xs, grown = [1.0, 2.0], []
+    ys = xs
+    xs += x
+    for k in range(2):
+        grown.append(k * 0.5)
+    grown += x
+    zs = collections.deque([1.0, 2.0])
+    zs += x
+    ys += (3.0,)
+    return xs, ys, grown, zs, [1.0, 2.0] + x
+
+
+@cases.each(((1.5, 2),), ([1.0],))
+def made_by_operator(t):
+    texts = []
+    for k in range(8):
+        try:
+            if k == 0:
+                operator.attrgetter(1)
+            elif k == 1:
+                operator.itemgetter(0)(t, t)
+            elif k == 2:
+                operator.itemgetter(0)()
+            elif k == 3:
+                operator.methodcaller(1)
+            elif k == 4:
+                operator.attrgetter("x")(obj=t)
+            elif k == 5:
+                operator.attrgetter("x")(t)
+            elif k == 6:
+                operator.itemgetter(7)(t)
+            else:
+                texts.append(operator.itemgetter(0)(t) * 2)
+        except (TypeError, AttributeError, IndexError) as error:
             texts.append(str(error))
     return texts
 

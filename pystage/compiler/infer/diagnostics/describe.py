@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
@@ -139,9 +140,9 @@ def describe_table(cell: AnyTable) -> str:
     """A description of a dict or a set in a few words."""
     match cell:
         case DictCell(entries=entries):
-            return f"a dict with the keys {list(entries)}"
+            return f"a dict with the keys {reprlib.repr(list(entries))}"
         case SetCell(items=members):
-            return f"a set with the elements {sorted(members, key=repr)}"
+            return f"a set with the elements {reprlib.repr(sorted(members, key=repr))}"
         case TableCell(container=cls):
             return f"a {cls.__name__} whose keys the program computes"
 

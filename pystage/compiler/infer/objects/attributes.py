@@ -14,6 +14,7 @@ import numpy as np
 from ...diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
+from ...library.containers.element_equality import same_or_equal
 from ...library.kernels.python_implementations import run_program
 from ...library.numpy.array_attributes import array_attribute, set_array_attribute
 from ...library.numpy.indexing.grids import grid_of
@@ -432,6 +433,8 @@ def overloaded(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abst
         return structured.compare(engine, op, left, right)
     if op in _COMPARE:
         return compare_method(engine, op, left, right)
+    if operators.converts_sequence(engine, op, left, right):
+        return None
     name = _BINARY[op]
     return _dispatch(engine, f"__{name}__", f"__r{name}__", left, right)
 
@@ -440,7 +443,8 @@ def inplace(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstrac
     """`left op= right`: the value that the target is bound to afterwards."""
     if isinstance(left, Records) or isinstance(right, Records):
         structured.refuse(engine, f"the operator {op}=")
-    found = _try(engine, left, f"__i{_BINARY[op]}__", right) if _user_class(engine, left) else None
+    answers = _user_class(engine, left) and not operators.converts_sequence(engine, op, left, right)
+    found = _try(engine, left, f"__i{_BINARY[op]}__", right) if answers else None
     if found is not None:
         return found
     found = overloaded(engine, op, left, right)
@@ -492,7 +496,7 @@ def contains(engine: Engine, item: Abstract, container: Abstract) -> Abstract:
 def _left_in(engine: Engine, item: Abstract, iterator: Ref) -> Abstract:
     """`item in iterator`, which takes elements up to the first that is equal."""
     while (element := taken(engine, iterator)) is not None:
-        same = engine.truth(engine.compare("==", element, item))
+        same = same_or_equal(engine, element, item, lambda x, y: engine.truth(engine.compare("==", x, y)))
         if not isinstance(same, Const):
             why = "the values decide how many elements it takes"
             instead = "make a list of it first"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from typing import cast
 
+import numpy as np
+
 from ...values.gated import Gated, narrow
-from ...values.lattice import Abstract, AnyList, Items, ObjectCell, Ref
+from ...values.lattice import Abstract, AnyList, Const, Items, ObjectCell, Ref
 from ..context import Context, Raw
 from ..kernels.structures import abstract, cell_of, list_of
 from ..rules.sequences import ITEMS, SEQUENCES, sequence_cell
@@ -44,3 +47,14 @@ def mapped_sequence(ctx: Context, ref: Raw, part: Callable[[Abstract], Abstract]
         items = tuple(map(part, items))
     constants = [cell.fields[name] for name in SEQUENCES[cell.cls].constants]
     return new_sequence(ctx, cell.cls, items, *constants)
+
+
+def as_array_argument(ctx: Context, value: Raw) -> Raw:
+    """What NumPy copies of a sequence: of an `array.array` an ndarray of its type, of a deque a list; others as they are."""
+    if not is_sequence(ctx, value):
+        return value
+    listed, cell = list_of(ctx, contents(ctx, value)), cell_of(ctx, value)
+    if cell.cls is not array:
+        return listed
+    dtype = np.dtype(ctx.known(cell.fields["typecode"], "the type of an array.array"))
+    return ctx.call(Const(np.array), [listed, Const(dtype)])

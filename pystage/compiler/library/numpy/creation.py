@@ -21,6 +21,7 @@ from ...hlo.types import INT64, MOST_AXES, SHORT_NAMES, ArrayType, DType, is_com
 from ...values.bounded import Bounded
 from ...values.lattice import NONE, Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
+from ..containers.sequences import as_array_argument
 from ..context import Context, Raw
 from ..kernels.exact_numbers import multiples
 from ..kernels.layout import (
@@ -291,6 +292,8 @@ def array(
 ) -> Abstract:
     """A new array of numbers, nested sequences or another array."""
     which = order_argument(ctx, rules, order, "array")
+    if not rules.is_jax and _copies(ctx, copy, "array"):
+        object = as_array_argument(ctx, object)
     object = _as_one(ctx, rules, object, dtype)
     if not is_none(ndmax):
         most = integer(ctx, ndmax, "ndmax of array")

@@ -36,6 +36,8 @@ from ...values.lattice import (
     Unknown,
     is_number,
 )
+from ..containers.sequences import as_array_argument
+from ..containers.sequences import is_sequence as is_sequence_object
 from ..context import Context, Raw
 from ..kernels.number_checks import both, check_least
 from ..kernels.number_checks import either as any_of
@@ -142,7 +144,11 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
 
 
 def _beside_arrays(ctx: Context, op: str, left: Raw, right: Raw) -> tuple[Raw, Raw]:
-    """The operands; a list of rows beside an ndarray becomes the array that NumPy makes of it: JAX takes no lists."""
+    """The operands; a list of rows or an `array.array` beside an ndarray becomes the array that NumPy makes of it: JAX takes
+    no lists.
+    """
+    if converts_sequence(ctx, op, left, right):
+        left, right = [as_array_argument(ctx, x) for x in (left, right)]
     if _is_ndarray(ctx, right):
         left = array_of_rows(ctx, left)
     if _is_ndarray(ctx, left):
@@ -151,6 +157,15 @@ def _beside_arrays(ctx: Context, op: str, left: Raw, right: Raw) -> tuple[Raw, R
         if isinstance(one, Bounded) and one.form is Form.JAX and is_sequence(ctx, other):
             no_such(ctx, op, abstract(left), abstract(right))
     return left, right
+
+
+def converts_sequence(ctx: Context, op: str, left: Raw, right: Raw) -> bool:
+    """Whether an array is asked first, and NumPy makes one of the list, deque or `array.array` on the other side."""
+    for one, other in ((left, right), (right, left)):
+        converts = _is_ndarray(ctx, other) or (op != "*" and _is_array(ctx, abstract(other)))
+        if converts and (is_sequence_object(ctx, one) or is_sequence(ctx, one)):
+            return True
+    return False
 
 
 def _is_ndarray(ctx: Context, x: Raw) -> bool:
@@ -169,11 +184,13 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     if isinstance(left, Bounded) and isinstance(left.whole, Ref):
         return _inplace_selected(ctx, op, left, right)
     if not ctx.is_ndarray(left):
-        made = structure.inplace(ctx, op, left, right)
+        is_array = converts_sequence(ctx, op, left, right) or is_jax(right)
+        made = None if is_array else structure.inplace(ctx, op, left, right)
         if made is None and not (is_number(left) and is_number(right) and op in _OF_ALL_NUMBERS):
             _try_samples(ctx, _INPLACE[op], left, right)
         return made if made is not None else binary(ctx, op, left, right)
     assert isinstance(left, Ref)
+    right = abstract(as_array_argument(ctx, right))
     if op == "@":
         return _inplace_matmul(ctx, left, right)
     function = FUNCTIONS[op]
@@ -396,7 +413,7 @@ def _try_samples(ctx: Context, function: Callable[[Any, Any], Any], *operands: A
             warnings.simplefilter("ignore")
             function(*samples)
     except TypeError as error:
-        ctx.raise_(TypeError(*error.args))
+        ctx.raise_(error.with_traceback(None))
     except ValueError as error:
         if isinstance(operands[0], Array | Ref) or isinstance(operands[1], Array | Ref):
             ctx.raise_(ValueError(*error.args))

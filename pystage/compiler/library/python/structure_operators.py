@@ -156,18 +156,25 @@ def _repeated(ctx: Context, sequence: Abstract, count: Abstract) -> Abstract | N
     text = isinstance(sequence, Const) and isinstance(sequence.value, str | bytes)
     if (items is None and not text) or isinstance(count, Ref | Tuple):
         return None
-    if isinstance(count, GatedNumber):
-        count = of_one_kind(ctx, count, "how often a sequence is repeated")
-    if isinstance(count, Array) and count.form in (Form.PYTHON, Form.SCALAR) and count.dtype.kind in "fc":
-        ctx.raise_(TypeError(f"can't multiply sequence by non-int of type {type_name(ctx, count)!r}"))
-    number = ctx.known(count, "how often a sequence is repeated")
-    if isinstance(number, float | complex | str) or number is None:
+    number = _times(ctx, count)
+    if number is None:
         return None
     if items is None:
         assert isinstance(sequence, Const)
-        return Const(sequence.value * int(number))
-    repeated = items * int(number)
+        return Const(sequence.value * number)
+    repeated = items * number
     return new_list(ctx, repeated) if is_list(ctx, sequence) else Tuple(repeated)
+
+
+def _times(ctx: Context, count: Abstract) -> int | None:
+    """How often `count` repeats a sequence, which must be known; None for what is no number."""
+    if isinstance(count, GatedNumber):
+        count = of_one_kind(ctx, count, "how often a sequence is repeated")
+    (cls, *_) = class_of(ctx, count) if is_number(count) else (int,)
+    if not hasattr(cls, "__index__"):
+        ctx.raise_(TypeError(f"can't multiply sequence by non-int of type {c_name(cls)!r}"))
+    number = ctx.known(count, "how often a sequence is repeated")
+    return operator.index(number) if hasattr(number, "__index__") else None
 
 
 def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
@@ -187,9 +194,9 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
                 added = ctx.iterate(right)
                 items = None if added is None else (*list_items(ctx, cell.items), *added)
                 new = None if items is None else with_elements(cell, items)
-        case (ListCell() | RowsCell()) as cell if op == "*":
-            count = int(ctx.known(right, "how often a list is repeated"))
-            new = with_elements(cell, list_items(ctx, cell.items) * count)
+        case (ListCell() | RowsCell()) as cell if op == "*" and not isinstance(right, Ref | Tuple):
+            count = _times(ctx, right)
+            new = None if count is None else with_elements(cell, list_items(ctx, cell.items) * count)
         case DictCell() | SetCell() | TableCell() if set_methods.inplace(ctx, op, left, right):
             return left
         case (DictCell() | TableCell()) as cell if op == "|" and is_dict(cell):
