@@ -62,7 +62,7 @@ def test_the_first_call_generates_code_for_classes_that_it_allocates_alone(
     counts: list[dict[str, Any]],
 ) -> None:
     called = counts[1]
-    assert called["ours"] <= 572
+    assert called["ours"] <= 574
     assert called["classes"] > 700
     assert called["generated"] <= 100
     assert len(called["others"]) <= 25
