@@ -25,7 +25,8 @@ def report(engine: Engine, diagnostic: Diagnostic) -> Unknown:
     reason = diagnostic
     if diagnostic.span is None:
         diagnostic = replace(diagnostic, span=engine.b.span)
-    diagnostic = diagnostic.used(engine.b.span)
+    if not _is_hidden(engine.b.span, engine.frame):
+        diagnostic = diagnostic.used(engine.b.span)
     inside, diagnostic = diagnostic, outside(diagnostic, engine.frame, engine.b.span)
     diagnostic = at_users_call(diagnostic, engine.frame, engine.b.span)
     if inside is not diagnostic and any(d.span == diagnostic.span for d in engine.errors.found):

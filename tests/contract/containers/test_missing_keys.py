@@ -37,6 +37,20 @@ def counted_by_the_constructor(a):
     return c, type(c) is Counter, isinstance(c, dict), sorted(d.items(), key=lambda kv: -kv[1]), d
 
 
+MANY = [i * i % 7 for i in range(200)]
+
+
+@cases(MANY)
+def counters_of_several_kinds_of_keys(s):
+    pairs = Counter(tuple(s[i : i + 2]) for i in range(len(s) - 1))
+    return pairs, Counter(s), Counter(i % 3 for i in s), Counter((i % 3, 1) for i in s)
+
+
+@cases(MANY)
+def pairs_after_numbers(s):
+    return Counter(s), Counter(tuple(s[i : i + 2]) for i in range(len(s) - 1))
+
+
 @cases.each((X,), (X[:0],))
 def arithmetic(a):
     c = Counter(int(x) for x in a)

@@ -58,7 +58,7 @@ from ..state.frame import PythonRaise
 from ..state.loop import Active, EntryContents, Loop, Pass, counter_of
 from ..state.merged import MERGEABLE, may_alias_cells, note_out_of_date, stamp_versions
 from ..state.phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
-from ..state.retry import Retry, RetryReason, commit_unless_retried
+from ..state.retry import Retry, RetryReason, WriteOut, commit_unless_retried
 from ..state.speculate import speculate
 from ..state.structural_equality import same_template, same_templates
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
@@ -78,23 +78,38 @@ class _TripRaises(RetryReason):
 
 
 @dataclass(frozen=True, slots=True)
+class _RefusedWithGuess(RetryReason):
+    """A loop does not work that began with what an earlier inference of it carried, as in another call."""
+
+
+@dataclass(frozen=True, slots=True)
 class _TestPrints(RetryReason):
     """The test of a loop prints: it must stand in the program once for each time that it runs."""
 
 
 def infer_loop(engine: Engine, loop: Loop) -> None:
     """Infers the loop and makes the state what it is after it."""
-    with commit_unless_retried(engine, _TripRaises, _TestPrints) as trial:
+    source, demands = loop.instruction, len(engine.origins.demands)
+    is_doubtful = loop.guessed and engine.loops.has_worked(source) and not engine.raises.bodies
+    with commit_unless_retried(engine, _TripRaises, _TestPrints, _RefusedWithGuess) as trial:
         try:
-            return _infer_rolled(engine, loop)
+            _infer_rolled(engine, loop)
         except Retry as retry:
             if isinstance(retry.reason, _TripRaises) and trial.refused and not loop.guessed:
                 raise DiagnosticError(trial.refused[-1]) from None  # it follows from what was refused
-            raise
+            if not is_doubtful or not isinstance(retry.reason, WriteOut) or retry.reason.loop is not source:
+                raise
+            raise Retry(_RefusedWithGuess()) from None
+        engine.loops.note_refused(source, bool(trial.refused))
+        if trial.refused and is_doubtful and len(engine.origins.demands) == demands:
+            raise Retry(_RefusedWithGuess())
+        return
     match trial.retried:
         case _TestPrints():
             _infer_rolled(engine, _tested_once(engine, loop))
-        case _ if trial.refused:  # the guess may have been too wide for what was refused
+        case reason if trial.refused or isinstance(
+            reason, _RefusedWithGuess
+        ):  # the guess may have been too wide
             infer_loop(engine, replace(loop, guessed=False))
         case _:
             _raise_at_once(engine, loop)

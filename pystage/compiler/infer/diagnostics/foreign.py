@@ -17,7 +17,7 @@ from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
 from ...library.rules.foreign import advice_for, canonical_name, may_be_whole
-from ...policy import is_standard_file, package_of_file, short_path
+from ...policy import is_own_file, is_standard_file, package_of_file, short_path
 from ..state.frame import Frame
 
 
@@ -203,4 +203,4 @@ def is_foreign(span: Span | None, frame: Frame | None) -> bool:
 
 def _is_foreign(span: Span, own: str | None) -> bool:
     package = package_of_file(span.file)
-    return package is not None and package != own
+    return is_own_file(span.file) or (package is not None and package != own)

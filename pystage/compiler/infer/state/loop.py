@@ -123,7 +123,8 @@ class Loops:
     those whose bodies are being inferred, outermost first; `taking` says of which the next element is being looked up.
     `retyped` are those of which a variable has another type after the first trip than before it. `settled` is what a loop
     carried of cells when it was inferred last, by their numbers and by how its frame reaches them: what each held on
-    entry, and its template. Inferred again, in another pass of a loop around it, it begins with these.
+    entry, and its template. Inferred again, in another pass of a loop around it, it begins with these. `refused` are those
+    of which something was refused when they were inferred last.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -137,7 +138,8 @@ class Loops:
             "retyped": Grows(
                 "at worst a first trip is inferred by itself, or a loop written out, without need"
             ),
-            "settled": Grows("a guess that does not hold costs a pass"),
+            "settled": Grows("a guess that does not hold costs a pass, or another inference of the loop"),
+            "refused": Grows("at worst a loop is inferred once more, or refused with its guess"),
         }
     )
 
@@ -146,7 +148,16 @@ class Loops:
     active: list[Active] = field(default_factory=list)
     taking: Taking | None = None
     retyped: set[stage.Instr] = field(default_factory=set)
-    settled: dict[stage.Instr, dict[Hashable, tuple[Content, Content]]] = field(default_factory=dict)
+    settled: dict[stage.Instr | None, dict[Hashable, tuple[Content, Content]]] = field(default_factory=dict)
+    refused: set[stage.Instr | None] = field(default_factory=set)
+
+    def has_worked(self, loop: stage.Instr | None) -> bool:
+        """True for a loop that was inferred before, and of which nothing was refused then."""
+        return loop in self.settled and loop not in self.refused
+
+    def note_refused(self, loop: stage.Instr | None, refused: bool) -> None:
+        """Notes whether something was refused of a loop."""
+        (self.refused.add if refused else self.refused.discard)(loop)
 
     @property
     def unrolled(self) -> Mapping[stage.Instr, Note]:
