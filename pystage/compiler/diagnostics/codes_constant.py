@@ -31,12 +31,19 @@ class NotKnown(Diagnostic):
     @property
     def advice(self) -> str:
         """What to do about this kind of value; it is no shape if it has a row of its own."""
-        return next((text for start, text in _REWRITES.items() if self.what.startswith(start)), self.help)
+        return _rewrite(self.what) or self.help
+
+
+def _rewrite(what: str) -> str | None:
+    """What to do about something that must be known."""
+    return next((text for start, text in _REWRITES.items() if what.startswith(start)), None)
 
 
 _REWRITES = {
     "the index of a": "choose with `if` and `elif`; of numbers, or arrays of one shape, make one array and index that",
     "the order of a set": "go over `sorted(s)`, or keep the elements in a dict, which has the order of insertion",
+    "the key of a dict of sets": "keep pairs in one set, `s.add((key, element))`, or a list under each key",
+    "the key of a dict of dicts": "use one dict with pairs as its keys, `d[key, inner] = x`",
     "the key of a dict": "make all keys numbers or tuples of numbers, all values of one type, or index an array instead",
     "what is looked up in": "compare with `==` in an `if`, or use an array indexed by a number",
     "the argument of set": "sort with `np.sort` and compare neighbours, or mark numbers in an array of bools",
@@ -67,8 +74,11 @@ class TooManyToUnroll(Diagnostic):
 
     @property
     def advice(self) -> str:
-        """What to do; of a list that grows, where to put what goes into it."""
-        return LENGTH if any(isinstance(note, Growth) for note in self.notes) else self.help
+        """What to do; of a list that grows, where to put what goes into it; of a value that must be known, as for that."""
+        if any(isinstance(note, Growth) for note in self.notes):
+            return LENGTH
+        known = [_rewrite(note.text) for note in self.notes if isinstance(note, KnownInTrips)]
+        return next((text for text in known if text), self.help)
 
 
 @dataclass(frozen=True, kw_only=True)

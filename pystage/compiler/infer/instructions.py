@@ -26,6 +26,7 @@ from ..library.numpy.subscripts.subscripts import array_getitem
 from ..library.prelude.builtins import as_list
 from ..library.prelude.itertools import sliced
 from ..library.python import operators, set_methods, strings
+from ..library.python.dict_methods import entry_key
 from ..library.python.generators import is_suspended
 from ..library.python.numbers.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
 from ..library.python.structure_operators import both
@@ -62,6 +63,7 @@ from .core.engine import Engine
 from .diagnostics.describe import describe
 from .exceptions import out_of_memory, raising
 from .iteration.fusing import yield_
+from .iteration.iterable_rows import are_many
 from .iteration.iterators import check_iterable, elements, run_to_end
 from .objects import attributes, objects
 from .state.frame import Frame
@@ -278,11 +280,13 @@ def listed(e: Engine, value: Abstract) -> list[Abstract]:
     return found
 
 
-def _is_of_computed_length(e: Engine, item: stage.Item) -> bool:
-    """True for `*xs` of rows of which only the program knows how many there are."""
+def _is_of_rows(e: Engine, item: stage.Item) -> bool:
+    """True for `*xs` of rows of which only the program knows how many there are, or of too many to list."""
     value = e.get(item.value) if item.star else None
     if value is not None:
         run_to_end(e, value)
+        if are_many(e, value):
+            return True
     cell = e.cell(value) if isinstance(value, Ref) else None
     if isinstance(value, DictView):
         cell = e.cell(Ref(value.cell))
@@ -293,10 +297,10 @@ def _is_of_computed_length(e: Engine, item: stage.Item) -> bool:
 
 
 def _build(e: Engine, i: stage.Build) -> None:
-    if i.kind is stage.Sequence.LIST and any(_is_of_computed_length(e, item) for item in i.items):
+    if i.kind is stage.Sequence.LIST and any(_is_of_rows(e, item) for item in i.items):
         e.put(i.dst, _joined_list(e, i.items))
         return
-    if i.kind is stage.Sequence.TUPLE and any(_is_of_computed_length(e, item) for item in i.items):
+    if i.kind is stage.Sequence.TUPLE and any(_is_of_rows(e, item) for item in i.items):
         made = _joined_list(e, i.items)
         e.put(i.dst, row_tuples.of_items(e, cast(AnyList, e.state.get(made.cell)).items))
         return
@@ -346,7 +350,7 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
         return
     for key, value in i.entries:
         if key is not None:
-            entries[table_keys.known_key(e, e.get(key), "a dict key")] = e.operand(value)
+            entries[entry_key(e, e.get(key), e.operand(value))] = e.operand(value)
             continue
         mapping = e.get(value)
         cell = e.cell(mapping) if isinstance(mapping, Ref) else None
@@ -387,8 +391,9 @@ def _append(e: Engine, i: stage.Append) -> None:
                 target.cell, known.changed(members | {element}, changed_by(set.add, known.history, element))
             )
         case DictCell(entries):
-            key = table_keys.known_key(e, e.get(cast(str, i.key)), "a dict key")
-            e.write(target.cell, DictCell({**entries, key: e.operand(i.value)}))
+            value = e.operand(i.value)
+            key = entry_key(e, e.get(cast(str, i.key)), value)
+            e.write(target.cell, DictCell({**entries, key: value}))
         case TableCell():
             row_tables.refuse_key(e, e.operand(i.value if i.key is None else i.key))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from ... import limits
 from ...library.containers.row_lists import collected
 from ...library.containers.row_tables import view_rows
 from ...library.containers.sequences import contents, is_sequence
@@ -28,8 +29,8 @@ from ...values.lattice import (
 )
 from ...values.vector import Vector
 from ..core.engine import Engine
-from .iterators import exhaust, leave_open, ordered, run_to_end
-from .rolled_iterables import rolled
+from .iterators import ENDLESS, exhaust, leave_open, ordered, run_to_end
+from .rolled_iterables import Rolled, rolled
 
 
 def gathered(engine: Engine, value: Abstract) -> Vector[Abstract] | None:
@@ -55,14 +56,32 @@ def gathered(engine: Engine, value: Abstract) -> Vector[Abstract] | None:
         return view_rows(engine, table, ordered(engine, view).kind)
     if isinstance(content, ArrayCell) or isinstance(value, Array | Bounded):
         return of_array(engine, value)
-    lazy = isinstance(value, Enumerate | Zip | Reversed | Mapped | Range) or isinstance(content, IteratorCell)
-    parts = rolled(engine, value) if lazy else None
-    if parts is None or isinstance(parts.length, Const):
+    parts = _rolled_lazily(engine, value)
+    if parts is None or (isinstance(parts.length, Const) and not _is_never_listed(parts.length)):
         return None
     ending = leave_open(engine, value, engine.b.span)
     found = collected(engine, parts.length, parts.element)
     exhaust(engine, ending)
     return found
+
+
+def _rolled_lazily(engine: Engine, value: Abstract) -> Rolled | None:
+    """How a loop goes over a range or an iterator; None for others."""
+    is_range = isinstance(value, Range) or (isinstance(value, Const) and isinstance(value.value, range))
+    is_lazy = isinstance(value, Enumerate | Zip | Reversed | Mapped)
+    is_iterator = isinstance(value, Ref) and isinstance(engine.cell(value), IteratorCell)
+    return rolled(engine, value) if is_range or is_lazy or is_iterator else None
+
+
+def _is_never_listed(length: Abstract) -> bool:
+    """True for a known number of elements that are too many to be listed one by one."""
+    return isinstance(length, Const) and limits.UNROLLED_TRIPS < length.value < ENDLESS
+
+
+def are_many(engine: Engine, value: Abstract) -> bool:
+    """True for a range or an iterator of a known number of elements, too many to be listed one by one."""
+    parts = _rolled_lazily(engine, value)
+    return parts is not None and _is_never_listed(parts.length)
 
 
 def _gathered_rest(engine: Engine, value: Ref, content: IteratorCell) -> Vector[Abstract] | None:

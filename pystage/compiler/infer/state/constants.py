@@ -382,7 +382,9 @@ def unroll(loop: SourceLoop, why: Note, others: Sequence[SourceLoop] = ()) -> No
     """Restarts inference with `loop` and `others` unrolled, for the reason `why`; PS402 where `loop` has too many trips."""
     if loop.trips is not None and loop.trips > limits.UNROLLED_TRIPS:
         span = loop.instruction.span
-        raise DiagnosticError(TooManyToUnroll(span=span, trips=loop.trips, limit=limits.UNROLLED_TRIPS))
+        raise DiagnosticError(
+            TooManyToUnroll(span=span, notes=(why,), trips=loop.trips, limit=limits.UNROLLED_TRIPS)
+        )
     few = tuple([each.instruction for each in others if (each.trips or 0) <= limits.UNROLLED_TRIPS])
     raise Retry(WriteOut(loop.instruction, why, others=few))
 

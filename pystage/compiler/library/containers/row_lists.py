@@ -191,6 +191,10 @@ def collected(
         append(ctx, made, element(position))
         return vectors.following(ctx, position)
 
+    if isinstance(count, Const):
+        ctx.while_loop(condition, body, Const(0), trip_count=count.value)
+        found = vectors.holding(ctx, ctx.cell(made).items)
+        return None if found is None else replace(found, length=count.value)
     most = ctx.range_of(count)[1] if isinstance(count, Array) else math.inf
     ctx.while_loop(condition, body, Const(0), most=None if math.isinf(most) else int(most))
     return vectors.holding(ctx, ctx.cell(made).items)

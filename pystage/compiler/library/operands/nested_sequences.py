@@ -18,7 +18,7 @@ from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, Tuple
 from ...values.packing import stacked
 from ...values.vector import Vector
 from ..context import Context, Raw
-from ..kernels.structures import items_in_list, list_items
+from ..kernels.structures import abstract, items_in_list, known_object, list_items
 from ..numpy.indexing.indices import known_sequence
 from ..rules.rows import row_at
 from .libraries import NUMPY, ArrayArgument, Rules
@@ -45,10 +45,18 @@ def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
 
 def samples(ctx: Context, raw: Raw) -> Sequence[Abstract] | None:
     """The elements of a list, tuple or range; of a list of rows, one element of the common kinds."""
-    items = items_in_list(ctx, raw)
-    if isinstance(items, Vector):
+    items = _vector(ctx, raw)
+    if items is not None:
         return [row_at(ctx.b, items.element, ctx.constant(0, INT64))]
     return elements(ctx, raw)
+
+
+def _vector(ctx: Context, raw: Raw) -> Vector[Abstract] | None:
+    """The elements of a list of rows, or of a long range, as a vector."""
+    items = items_in_list(ctx, raw)
+    if isinstance(known_object(ctx, raw), range):
+        items = ctx.gathered(abstract(raw))
+    return items if isinstance(items, Vector) else None
 
 
 class _Ragged(Exception):
@@ -75,8 +83,8 @@ def array_argument(ctx: Context, rules: Rules, raw: Raw, function: str) -> Array
 
 def _known_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument | None:
     """The array of a list of rows of known length."""
-    items = items_in_list(ctx, raw)
-    if not isinstance(items, Vector) or not isinstance(items.length, int) or not items.length:
+    items = _vector(ctx, raw)
+    if items is None or not isinstance(items.length, int) or not items.length:
         return None
     found = column(ctx, rules, items.element, function)
     if found is None or found.lengths:

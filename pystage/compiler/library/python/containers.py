@@ -347,7 +347,7 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
         case DictCell() | TableCell() if _store_entry(ctx, container, abstract(index), abstract(value)):
             return True
         case DictCell(entries=entries):
-            key = known_key(ctx, index)
+            key = dict_methods.entry_key(ctx, index, value)
             ctx.write(container.cell, replace(cell, entries={**entries, key: abstract(value)}))
             return True
         case _:

@@ -23,6 +23,7 @@ from ...values.lattice import (
     Items,
     ObjectCell,
     Ref,
+    SetCell,
     TableCell,
     Tuple,
     is_number,
@@ -76,6 +77,14 @@ def _set(ctx: Context, receiver: Raw, entries: Mapping[Any, Abstract]) -> Abstra
     cell = ctx.settle(receiver)
     ctx.write(receiver.cell, replace(cell, entries=dict(entries)))
     return NONE
+
+
+def entry_key(ctx: Context, key: Raw, value: Raw) -> Any:
+    """The key of an entry as a Python object; `value`: what is stored under it, for which no computed key may be what keeps that."""
+    is_kept = not isinstance(cell_of(ctx, value), DictCell | SetCell | TableCell)
+    return known_key(
+        ctx, key, "the key of a dict" if is_kept else f"the key of a dict of {type_name(ctx, value)}s"
+    )
 
 
 def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
@@ -179,7 +188,7 @@ def setdefault(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abs
     if looked_up is not None:
         return _found_or_stored(ctx, cast(Ref, self), abstract(key), looked_up, lambda: abstract(default))
     entries = dict(_known(ctx, self, key).entries)
-    known: Abstract = entries.setdefault(known_key(ctx, key), abstract(default))
+    known: Abstract = entries.setdefault(entry_key(ctx, key, default), abstract(default))
     _set(ctx, self, entries)
     return known
 
@@ -272,7 +281,7 @@ def _entries(ctx: Context, source: Raw, as_pairs: bool) -> Items | dict[Any, Abs
     entries = [_entry(ctx, item, place) for place, item in enumerate(items)]
     if as_pairs or any(table_keys.is_computed_key(ctx, key) for key, _ in entries):
         return tuple([Tuple(entry) for entry in entries])
-    return {known_key(ctx, key): value for key, value in entries}
+    return {entry_key(ctx, key, value): value for key, value in entries}
 
 
 def _entry(ctx: Context, pair: Abstract, place: int) -> tuple[Abstract, Abstract]:

@@ -44,6 +44,7 @@ from ..kernels.structures import (
     abstract,
     cell_of,
     items_in_list,
+    known_object,
     new_dict,
     new_list,
     new_rows,
@@ -217,7 +218,8 @@ def frozenset_(ctx: Context, iterable: Raw = (), /) -> Abstract:
 
 def _members(ctx: Context, iterable: Raw, what: str) -> tuple[Any, Any]:
     """The elements of a new set, and the operand of which it is made; None where only a set of unknown order has them."""
-    found = set_methods.known_operand(ctx, iterable)
+    known = known_object(ctx, iterable)
+    found = (known, known) if isinstance(known, range) else set_methods.known_operand(ctx, iterable)
     if found is None:
         items = listed(ctx, iterable, what)
         found = set_methods.listed_operand(

@@ -50,6 +50,7 @@ from ..kernels.structures import (
     items_in_list,
     list_items,
     new_iterator,
+    new_rows,
     type_name,
     view_items,
 )
@@ -82,6 +83,9 @@ def iter_(ctx: Context, iterable: Raw, /) -> Abstract:
         return _over(ctx, iterable)
     if isinstance(content, LISTS) or (isinstance(content, ArrayCell) and shape_of(ctx, cast(Ref, iterable))):
         return _over(ctx, iterable)
+    rows = ctx.gathered(iterable)
+    if rows is not None:
+        return _over(ctx, new_rows(ctx, rows))
     return new_iterator(ctx, listed(ctx, iterable, "iter()"))
 
 
