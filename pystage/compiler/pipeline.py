@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import reprlib
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
@@ -38,10 +39,13 @@ from .passes.cost_model import check_size
 from .passes.equal_loops import share_loops
 from .passes.inplace import in_place
 from .passes.simplify import Simplified, simplify, simplify_again
+from .policy import is_library_file
 from .recursion import deep_recursion
 from .values.boundary import (
+    CallableMember,
     Demand,
     Form,
+    Global,
     Guard,
     GuardKind,
     HiddenInput,
@@ -178,18 +182,18 @@ class Staged:
         if axes := axes_of(self):
             text += f" among {', '.join(map(str, axes))}"
         if self.program.capacities:
-            text += " with " + ", ".join([f"capacity {c.size} ({c.site})" for c in self.program.capacities])
+            text += " with " + _listed([f"capacity {c.size} ({c.site})" for c in self.program.capacities])
         if self.demands:
-            text += " for " + ", ".join(
+            text += " for " + _listed(
                 [f"{d.where} = {reprlib.repr(d.value)} ({_why(d)})" for d in self.demands]
             )
         fixed = self.fixed
         given = [
             f"{g.path} = {_short(g.expected)}"
             for g in self.program.guards
-            if g.kind is GuardKind.EQUAL and g.path.key not in fixed
+            if g.kind is GuardKind.EQUAL and g.path.key not in fixed and not _is_of_library(g.path)
         ]
-        return text + (f" given {', '.join(given)}" if given else "")
+        return text + (f" given {_listed(given)}" if given else "")
 
 
 @functools.lru_cache(maxsize=512)
@@ -202,6 +206,29 @@ def axes_of(staged: Staged) -> tuple[NamedAxis, ...]:
 def _why(demand: Demand) -> str:
     where = f", {demand.span.at}" if demand.span is not None else ""
     return f"{demand.reason}{where}"
+
+
+_SHOWN = 4
+"""The greatest number of constants, or of capacities, that a signature has in full."""
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """The first of some texts, and how many more there are."""
+    more = len(texts) - _SHOWN
+    return ", ".join(texts) if more < 2 else f"{', '.join(texts[:_SHOWN])} and {more:,} more"
+
+
+def _is_of_library(path: Path) -> bool:
+    """True for a constant of a library: a default of one of its functions, or a variable of one of its modules."""
+    match path.root:
+        case Global(namespace=namespace):
+            file = namespace.get("__file__")
+        case CallableMember(value=value):
+            module = getattr(value, "__module__", None) or type(value).__module__
+            file = getattr(sys.modules.get(module), "__file__", None)
+        case _:
+            return False
+    return file is not None and is_library_file(file)
 
 
 def _short(value: Any) -> str:

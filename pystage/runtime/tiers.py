@@ -422,7 +422,11 @@ class Tiers:
             return "plainly, while XLA compiles their program"
         if any(kind.settled for kind in self.all_kinds):
             return "as programs"
-        return f"plainly: {self._why}"
+        of_jax = [kinds.at_once for kinds in list(self.kinds.values())]
+        if of_jax and all(of_jax):
+            return "as programs, as all with arrays of JAX do"
+        beside = "; those with arrays of JAX are programs" if any(of_jax) else ""
+        return f"plainly: {self._why}{beside}"
 
     @property
     def _slower(self) -> list[Kind]:

@@ -43,6 +43,7 @@ from .control.branches import NO_FRAME, infer_choice, infer_if
 from .control.loops import infer_loop
 from .core.array_conversion import read
 from .core.engine import Engine
+from .diagnostics.foreign import users_call
 from .exceptions import out_of_memory, raising
 from .instructions import HANDLERS
 from .iteration.iterable_rows import gathered
@@ -219,7 +220,7 @@ class Interpreter(Engine):
         with_inputs: bool = False,
         is_inner: bool = False,
     ) -> Capacity:
-        site = AllocationSite(self.b.span, what)
+        site = AllocationSite(self.b.span, what, users_call(self.b.span, self.frame).span)
         extent = 0 if is_inner else self.externals.extent
         if with_inputs:
             initial = first_size(initial, itemsize, expected_size(extent))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 
 from .. import limits
 from ..diagnostics.span import Span
@@ -45,10 +45,14 @@ def _power_of_two(count: int) -> int:
 
 @immutable_value
 class AllocationSite:
-    """The instruction that allocates a growing value; `what` distinguishes several of one instruction."""
+    """The instruction that allocates a growing value; `what` distinguishes several of one instruction.
+
+    `called`: the line of the user's that first led to it, where it is in a library.
+    """
 
     span: Span | None
     what: str
+    called: Span | None = field(default=None, compare=False)
 
     @property
     def function(self) -> tuple[str, str] | None:
@@ -56,8 +60,8 @@ class AllocationSite:
         return None if self.span is None else (self.span.file, self.span.function)
 
     def __str__(self) -> str:
-        where = f", {self.span.at}" if self.span is not None else ""
-        return f"{self.what}{where}"
+        span = self.called or self.span
+        return self.what if span is None else f"{self.what}, {span.at}"
 
 
 @immutable_value

@@ -6,6 +6,7 @@ import time
 from typing import Any
 from xml.etree import ElementTree
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -55,6 +56,41 @@ def test_many_equal_types_are_counted() -> None:
         f"first({'float, ' * 8}int)",
         "first(60 × float, int)",
     ]
+
+
+CONSTANTS = [[i + j for j in range(4)] for i in range(5)]
+
+
+def test_signatures_name_the_users_lines_and_the_first_of_many_constants() -> None:
+    def counted(x: Any) -> Any:
+        total = 0.0
+        for row in CONSTANTS:
+            for each in row:
+                total += each
+        found = set()
+        found.update(int(v) for v in x if v > 0)
+        return np.histogram(x, 3)[0], found, total
+
+    staged = pystage.compile(counted, tier="compiled", fallback="error")
+    staged(X)
+    (signature,) = staged.signatures()
+    kept, _, given = signature.partition(" with ")[2].partition(" given ")
+    line = counted.__code__.co_firstlineno + 6
+    assert kept.startswith("capacity ") and kept.endswith(f" (a list, {__file__}:{line})")
+    assert (
+        given
+        == "CONSTANTS[0][0] = 0, CONSTANTS[0][1] = 1, CONSTANTS[0][2] = 2, CONSTANTS[0][3] = 3 and 16 more"
+    )
+
+
+def test_calls_with_arrays_of_jax(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYSTAGE_TIER", raising=False)
+    staged = pystage.compile(doubled, tier="auto", fallback="python")
+    staged(jnp.ones(3))
+    assert staged.usage().now == "as programs, as all with arrays of JAX do"
+    staged(X)
+    now = staged.usage().now
+    assert now.startswith("plainly: ") and now.endswith("; those with arrays of JAX are programs")
 
 
 def test_plain_calls(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,14 +10,14 @@ import linecache
 import sys
 import types
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...diagnostics.codes_calls import NotServed, UnknownCallable, UnsupportedClass
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
 from ...library.rules.foreign import advice_for, canonical_name, may_be_whole
-from ...policy import is_own_file, is_standard_file, package_of_file, short_path
+from ...policy import is_library_file, is_own_file, is_standard_file, package_of_file, short_path
 from ..state.frame import Frame
 
 
@@ -140,6 +140,23 @@ def unsupported_class(cls: type, why: str, span: Span | None) -> UnsupportedClas
     return UnsupportedClass(span=span, name=cls.__qualname__, why=advice.why, instead=advice.instead)
 
 
+class UsersCall(NamedTuple):
+    """The place in the user's source that led to another one, if there is one; its frame, and that of what it calls."""
+
+    span: Span | None
+    caller: Frame | None
+    inside: Frame | None
+
+
+def users_call(span: Span | None, frame: Frame | None) -> UsersCall:
+    """The user's call that led to a place: that itself, where it is in no library."""
+    own = _own_package(frame)
+    inside: Frame | None = None
+    while frame is not None and (span is None or _is_foreign(span, own)):
+        inside, span, frame = frame, frame.call, frame.caller
+    return UsersCall(None if span is None or _is_foreign(span, own) else span, frame, inside)
+
+
 def at_users_call(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -> Diagnostic:
     """The diagnostic at the user's call of a library's function, where it stands in the source of that library.
 
@@ -149,19 +166,16 @@ def at_users_call(diagnostic: Diagnostic, frame: Frame | None, current: Span | N
     """
     if diagnostic.span is None or package_of_file(diagnostic.span.file) is None:
         return diagnostic
-    own = _own_package(frame)
-    span, inner = current, frame
-    inside: Frame | None = None
-    while inner is not None and (span is None or _is_foreign(span, own)):
-        inside, span, inner = inner, inner.call, inner.caller
-    if inside is None or span is None or _is_foreign(span, own):
+    own, found = _own_package(frame), users_call(current, frame)
+    span, inside = found.span, found.inside
+    if inside is None or span is None:
         return diagnostic
     name = called_at(span) or inside.function.name
     kept = [n for n in diagnostic.notes if n.span is None or not _is_foreign(n.span, own)]
     told = (*kept, Note(_inside(diagnostic.span, name)))
     if not _is_about_calls(diagnostic):
         return replace(diagnostic, span=span, notes=told)
-    advice = advice_for(_names_in(name, inner, inside))
+    advice = advice_for(_names_in(name, found.caller, inside))
     shown = called_at(span) or f"{inside.module}.{inside.function.qualname}"
     why = f"in its source, {diagnostic.headline}"
     if advice is None:
@@ -198,9 +212,8 @@ def _own_package(frame: Frame | None) -> str | None:
 
 def is_foreign(span: Span | None, frame: Frame | None) -> bool:
     """True for a place in the source of a library that the program does not belong to."""
-    return span is not None and _is_foreign(span, _own_package(frame))
+    return span is not None and is_library_file(span.file) and _is_foreign(span, _own_package(frame))
 
 
 def _is_foreign(span: Span, own: str | None) -> bool:
-    package = package_of_file(span.file)
-    return is_own_file(span.file) or (package is not None and package != own)
+    return is_own_file(span.file) or package_of_file(span.file) not in (None, own)
