@@ -95,7 +95,7 @@ def test_the_limit_is_the_estimate(f: Callable[..., Any]) -> None:
 def test_the_loop_that_was_written_out_is_named(f: Callable[..., Any], offset: int, times: str) -> None:
     found = refusal(f, seconds(f, np.ones(8)) / 2, np.ones(8))
     assert found.span.line == line(f, offset)
-    assert found.reason.startswith(f"written out {times} times")
+    assert found.reason.startswith(f"each trip is written out; {times} of them make ")
     assert found.notes[0].text.endswith("must be known in every trip")
 
 

@@ -63,7 +63,7 @@ def too_large(
         )
         instead = f"write the recursion as a loop, or compile what it calls and leave the recursion to Python; {LIMIT}"
     elif worst.written:
-        reason = f"written out {worst.times:,} times: {worst.share:.0%} of the program"
+        reason = f"each trip is written out; {worst.times:,} of them make {worst.share:.0%} of the program"
         same = "make that the same in all trips, or do it outside of the loop"
         alike = "loop over an array or a range, and let all trips work on the same shapes and types"
         instead = f"{same if isinstance(worst.why, KnownInTrips) else alike}; {LIMIT}"

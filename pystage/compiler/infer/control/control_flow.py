@@ -286,7 +286,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     why = e.loops.unrolled.get(i)
     if why is None:
         what = describe(written_out(e, iterable), e.state)
-        why = Note(f"each element of {what} is code of its own")
+        why = Note(f"each element of {what} needs a trip of its own")
 
     many = 0 if i in e.loops.by_place else _count_to_roll(e, i, iterable)
     count = count_now(e, iterable) if i.until is None else None

@@ -80,7 +80,7 @@ def _set(ctx: Context, receiver: Raw, entries: Mapping[Any, Abstract]) -> Abstra
 
 
 def entry_key(ctx: Context, key: Raw, value: Raw) -> Any:
-    """The key of an entry as a Python object. PS401 names `value`, which is stored under it, where that is what needs known keys."""
+    """The key of an entry as a Python object; PS401 names `value`, what is stored under it, where that needs known keys."""
     is_kept = not isinstance(cell_of(ctx, value), DictCell | SetCell | TableCell)
     return known_key(
         ctx, key, "the key of a dict" if is_kept else f"the key of a dict of {type_name(ctx, value)}s"
