@@ -108,3 +108,40 @@ def of_arrays(x):
 @pytest.mark.parametrize("function", [summed, as_keys, of_arrays])
 def test_what_needs_one_kind_of_elements_has_the_loop_written_out(function: Any) -> None:
     check(function, np.arange(float(N)))
+
+
+def stored_beside_an_integer(x):
+    w = [1.0, 2.0, 3]
+    for k in x:
+        w[int(k) % 5 - 1] = 0.5
+    out = np.zeros(3)
+    out[:] = w
+    return np.array(w), out, w
+
+
+@pytest.mark.parametrize("places", [[], [0.0], [3.0], [1.0, 3.0, 7.0]])
+def test_an_array_of_mixed_numbers_has_the_type_of_those_that_stay_of_one_kind(places: list[float]) -> None:
+    check(stored_beside_an_integer, np.array(places))
+
+
+def test_a_store_outside_of_mixed_numbers_raises() -> None:
+    check(stored_beside_an_integer, np.array([1.0, 4.0]), raises=IndexError)
+
+
+def an_array_of_the_last_number(x):
+    return np.array([x[0], 2.0 if x[1] > 2 else 2, 3]), np.array([1, 2.0 if x[1] > 2 else 2**62 + 1, 0.5])
+
+
+@pytest.mark.parametrize("x", [[1.0, 1.0], [1.0, 3.0]])
+def test_an_array_with_a_number_of_several_kinds_has_the_type_of_the_others(x: list[float]) -> None:
+    check(an_array_of_the_last_number, np.array(x))
+
+
+def test_numbers_all_of_which_may_be_of_another_kind_are_refused() -> None:
+    def stored(x):
+        w = [1, 2, 3]
+        for k in x:
+            w[int(k)] = 0.5
+        return np.array(w)
+
+    check(stored, np.array([1.0, 2.0] * 40), refused="PS208")

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...hlo.types import INT64
+from ...hlo.types import INT64, DType
 from ...ops import Slice
 from ...values.boundary import Form
+from ...values.gated import GatedNumber, number_of_kind
 from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, Tuple
 from ...values.packing import stacked
 from ...values.vector import Vector
@@ -109,7 +110,7 @@ def _nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgumen
         return ArrayArgument(ctx.constant(np.zeros(0), rules.default_float(ctx)))
     for item in items:
         refuse_bfloat16(ctx, rules, item, function)
-    parts = [_nested(ctx, rules, item, function) for item in items]
+    parts = _parts(ctx, rules, items, function)
     if len({p.shape for p in parts}) > 1:
         raise _Ragged
     values, _ = rules.common(ctx, parts)
@@ -119,9 +120,40 @@ def _nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgumen
     return ArrayArgument(stacked(ctx.b, values))
 
 
+def _parts(ctx: Context, rules: Rules, items: list[Abstract], function: str) -> list[ArrayArgument]:
+    """The items as arrays; numbers of one of several kinds in the element type of the others, where that covers them."""
+    gated = [item for item in items if isinstance(item, GatedNumber)]
+    others = [_nested(ctx, rules, item, function) for item in items if not isinstance(item, GatedNumber)]
+    dtype = None if rules.is_jax or not others else _covering(ctx, rules, others, gated, function)
+    rest = iter(others)
+    return [
+        next(rest)
+        if not isinstance(item, GatedNumber)
+        else _nested(ctx, rules, item, function)
+        if dtype is None
+        else ArrayArgument(ctx.convert(item.value, dtype))
+        for item in items
+    ]
+
+
+def _covering(
+    ctx: Context, rules: Rules, others: list[ArrayArgument], gated: list[GatedNumber], function: str
+) -> DType | None:
+    """The common element type of arrays, if it is that with numbers of whichever kind too."""
+    if any(item.may_be_jax for item in gated):
+        return None
+    kinds = [number_of_kind(ctx.b, item, at) for item in gated for at in range(len(item.kinds))]
+    operands = [rules.operand(ctx, kind, function) for kind in kinds]
+    dtype, _ = rules.common_dtype(ctx, others)
+    is_exact = dtype.kind in "fc" or all(item.whole is None for item in gated)
+    return dtype if is_exact and dtype == rules.common_dtype(ctx, [*others, *operands])[0] else None
+
+
 def like_sequence(ctx: Context, raw: Raw) -> Any:
     """A nested sequence or an array of the same kind and shape as `raw`, of zeros."""
     items = elements(ctx, raw)
+    if isinstance(raw, GatedNumber):
+        return 0
     if items is None:
         read = ctx.read(raw)
         shape = read.shape if isinstance(read, Array) else np.shape(read.value)

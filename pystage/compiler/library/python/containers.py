@@ -7,7 +7,7 @@ the method bound to its receiver. Keys must be constants; indices of lists and t
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from ... import limits
 from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...ops import Add, Compare, Or, Select
+from ...values.gated import GatedNumber
 from ...values.lattice import (
     LISTS,
     Abstract,
@@ -70,7 +71,7 @@ from ..kernels.table_keys import known_key
 from ..numpy.subscripts.flat import flat_attribute, flat_of
 from ..registry import declared
 from ..rules.classes import class_name
-from ..rules.promote import fits, value_of
+from ..rules.promote import Operand, fits, kinds_of, value_of
 from ..rules.tables import is_counter, is_dict
 from ..rules.templates import items_of_tuple
 from . import dict_methods, list_methods, strings
@@ -386,7 +387,9 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
             rows = vectors.holding(ctx, members, held, ragged=True)
             if rows is not None and isinstance(index, Array):
                 ctx.leave_rolled(index, _OF_DIFFERENT)
-    if rows is not None:
+    few = isinstance(cell, ListCell) and 0 < len(cell.items) <= limits.ITEM_BRANCHES
+    apart = few and rows is not None and _stay_of_one_kind(rows.element, list_items(ctx, cell.items), new)
+    if rows is not None and not apart:
         place = vectors.front(ctx, rows, index, row_lists.store_outside)
         shared = has_arrays(held) and frozen(ctx, new, rows.element, element_of(cell.items))
         masked = isinstance(cell, RowsCell) and not has_arrays(rows.element)
@@ -394,14 +397,20 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
         stored = with_shared(vectors.put(ctx, rows, place, held, mask), shared)
         ctx.write(container.cell, with_elements(cell, stored), masked)
         return True
-    few = isinstance(cell, ListCell) and 0 < len(cell.items) <= limits.ITEM_BRANCHES
-    if not few or not isinstance(index, Array) or ctx.can_be_unrolled(index):
+    if not few or not isinstance(index, Array) or (not apart and ctx.can_be_unrolled(index)):
         return False
     items = list_items(ctx, cell.items)
     at = checked_place(ctx, index, len(items), "list assignment")
     changed = tuple([_stored(ctx, item, new, at, place) for place, item in enumerate(items)])
     ctx.write(container.cell, with_elements(cell, changed))
     return True
+
+
+def _stay_of_one_kind(element: Abstract, items: Sequence[Abstract], new: Abstract) -> bool:
+    """True for numbers of several kinds some of which stay of their kind, with `new` in their place too."""
+    if not isinstance(element, GatedNumber):
+        return False
+    return any(kinds_of(cast(Operand, item)) == kinds_of(cast(Operand, new)) for item in items)
 
 
 def _stored(ctx: Context, item: Abstract, new: Abstract, at: Value, place: int) -> Abstract:
