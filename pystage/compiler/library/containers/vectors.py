@@ -483,16 +483,19 @@ def _with_behind(ctx: Operations, left: Vector[Abstract], right: Vector[Abstract
 
 
 def slice_of(ctx: Context, vector: Vector[Abstract], entry: SliceObject) -> Vector[Abstract]:
-    """`l[start:stop:step]`."""
+    """`l[start:stop:step]`; one that is certainly short has as many rows as it may have elements."""
     extent = list_length(vector)
     if isinstance(extent, Const):
         extent = ctx.python(ctx.constant(extent.value, INT64), (extent.value, extent.value))
     assert isinstance(extent, Array)
     places = progression(ctx, entry, extent)
-    at = times(ctx, places_of(ctx, vector.capacity), places.step)
-    at = ctx.op(Add(), at, ctx.broadcast(places.start, (vector.capacity,)))
-    element = permuted(ctx, vector.element, at)
-    return Vector(element, vector.capacity, places.count, vector.site, objects=vector.objects)
+    least, most = ctx.difference(ctx.python(places.count), Const(0))
+    count, length, site = vector.capacity, int(least) if least == most else places.count, vector.site
+    if 2 * most <= count:
+        count, site = max(int(most), 1), None
+    at = times(ctx, places_of(ctx, count), places.step)
+    at = ctx.op(Add(), at, ctx.broadcast(places.start, (count,)))
+    return Vector(permuted(ctx, vector.element, at), count, length, site, objects=vector.objects)
 
 
 def known_slice(ctx: Operations, vector: Vector[Abstract], entry: slice) -> Vector[Abstract] | None:
