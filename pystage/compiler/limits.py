@@ -131,6 +131,10 @@ FIRST_CAPACITY = 64
 most 512 bytes in sequence, others between threads, which costs more than small ones do (`ThunkExecutor::Options`)."""
 FIRST_INNER_CAPACITY = 8
 """Elements of a list or tuple in a list that gets longer in a loop."""
+FIRST_LISTS = 8
+"""Growing lists that a loop of a known number of trips makes: each may get long, and all have memory for it."""
+FIRST_LIST_BYTES = 1 << 8
+"""Bytes that a growing list among others counts as, however long it is at first."""
 COUNTED_ROWS = 1 << 22
 """Elements of a list whose capacity follows from the greatest number of trips of a loop."""
 COUNTED_ROW_BYTES = 1 << 25
@@ -151,7 +155,7 @@ RESERVED_BYTES = 1 << 20
 another program seconds."""
 LARGE_CAPACITY_BYTES = 1 << 24
 """Bytes up to which a capacity that did not suffice grows sixteenfold, or to what the sizes of inputs suggest; beyond, it
-doubles."""
+grows fourfold."""
 BOUND_BY_RANGE = 1 << 24
 """Elements of a bounded extent whose bound is taken from the range of an integer."""
 FIRST_EXTENT = 64

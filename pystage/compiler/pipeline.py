@@ -57,7 +57,7 @@ from .values.boundary import (
     leaf_forms,
 )
 from .values.capacity import AllocationSite
-from .values.demand import LoopDecisions, NeedsConstant, Statics
+from .values.demand import LoopDecisions, NeedsConstant, Statics, no_value
 from .values.type_text import short_array, type_of_template
 from .values.walk import nodes
 
@@ -89,7 +89,7 @@ class Request:
     integers are known to change. `capacities` are those that runs turned out to need. `skips_writes`: a call that
     has printed may be executed again. `traced`: JAX traces the call, so that no other program can be executed in its place.
     `loops`: how the loops of the function's other programs were inferred, and of this one from then on. In `read` inference
-    notes what it has read of the environment.
+    notes what it has read of the environment. `expected` is as `value_of`, for capacities: no demand, and no condition.
     """
 
     fn: Callable[..., Any]
@@ -108,6 +108,7 @@ class Request:
     traced: bool = False
     loops: LoopDecisions = field(default_factory=LoopDecisions)
     read: list[Guard | HiddenInput] = field(default_factory=list)
+    expected: Callable[[int], Any] = no_value
 
 
 _WRITTEN_OUT = 8
@@ -348,6 +349,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             request.traced,
             loops,
             request.read,
+            request.expected,
         )
         try:
             program = infer(request.fn, request.args, request.kwargs, name=request.name, static=statics)

@@ -118,6 +118,7 @@ def infer_program(
             engine.externals.statics = static
             engine.axes = CURRENT.axes if static.traced else NO_AXES
             engine.origins.ask = static.ask
+            engine.origins.expected = static.expected
         entry = _Entry(engine, static or {})
         try:
             return entry.run(function, args, kwargs, name)

@@ -53,6 +53,7 @@ from .objects.truth import truth
 from .recovery import recover
 from .reporting import report, shape_diagnostic
 from .split import run_split
+from .state.constants import expected
 from .state.loop import Loop
 from .state.merged import aliases_of, may_alias_cells
 
@@ -218,14 +219,21 @@ class Interpreter(Engine):
         itemsize: int = 8,
         what: str = "what grows here",
         with_inputs: bool = False,
-        is_inner: bool = False,
+        share: float = 1,
     ) -> Capacity:
         site = AllocationSite(self.b.span, what, users_call(self.b.span, self.frame).span)
-        extent = 0 if is_inner else self.externals.extent
+        extent = self.externals.extent
+        made = Capacity(site, initial, itemsize, extent, share)
         if with_inputs:
-            initial = first_size(initial, itemsize, expected_size(extent))
+            initial = first_size(initial, itemsize, made.expected if made.is_inner else expected_size(extent))
         size = max(initial, self.externals.statics.capacities.get(site, 0))
-        return self.raises.note_capacity(Capacity(site, size, itemsize, extent))
+        return self.raises.note_capacity(replace(made, size=size))
+
+    def expected(self, number: Abstract) -> int | None:
+        if isinstance(number, Const):
+            return int(number.value)
+        found = expected(self.origins, number.value) if isinstance(number, Array) else None
+        return None if found is None else int(found)
 
     def needs_capacity(self, capacity: Capacity, needed: Value) -> None:
         raising.needs_capacity(self, capacity, needed)

@@ -7,6 +7,7 @@ In: what a meaning asks for (`Context.capacity`) and what it turns out to need (
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,12 @@ def first_size(least: int, itemsize: int, expected: int) -> int:
     size = max(itemsize, 1)
     most = max(limits.FIRST_BYTES_BY_INPUTS // size, min(_FEW, _MOST_OF_FEW // size))
     return max(least, min(_power_of_two(expected), most))
+
+
+def counted_size(least: int, itemsize: int, count: int) -> int:
+    """The initial capacity for so many elements in the call at hand: at least `least`, and that alone for very many."""
+    size = _power_of_two(count)
+    return max(least, size if size * itemsize <= limits.COUNTED_ROW_BYTES else 0)
 
 
 def expected_size(extent: int) -> int:
@@ -68,13 +75,25 @@ class AllocationSite:
 class Capacity:
     """The number of elements, of `itemsize` bytes each, that one specialisation has memory for at an allocation site.
 
-    `extent`: how many the largest input has along an axis; what grows often has as many. 0 for what each of many lists has.
+    `extent`: how many the largest input has along an axis; what grows often has as many, or the given `share` of them, as
+    each of many lists.
     """
 
     site: AllocationSite
     size: int
     itemsize: int
     extent: int = 0
+    share: float = 1
+
+    @property
+    def expected(self) -> int:
+        """How many elements it is expected to need."""
+        return math.ceil(self.share * self.extent)
+
+    @property
+    def is_inner(self) -> bool:
+        """True for what each of many lists has."""
+        return 0 < self.share < 1
 
     @property
     def bytes(self) -> int:
@@ -82,14 +101,14 @@ class Capacity:
         return self.size * self.itemsize
 
     def grown(self, needed: int, limit: int) -> int:
-        """The size in the next specialisation, at most `limit`: what is needed, and at least twice the size.
+        """The size in the next specialisation, at most `limit`: what is needed, and at least four times the size.
 
         What is small grows faster, to 32 KiB and then sixteenfold or to what is expected, so that a million numbers take
         three further programs.
         """
-        expected = _power_of_two(self.extent) * self.itemsize
+        expected = _power_of_two(self.expected) * self.itemsize
         wanted = max(
-            2 * self.bytes,
+            4 * self.bytes,
             min(max(16 * self.bytes, expected), limits.LARGE_CAPACITY_BYTES),
             limits.SMALL_CAPACITY_BYTES,
         )
@@ -100,7 +119,7 @@ class Capacity:
         """The next size where one of another function did not suffice: what is expected, up to `RESERVED_BYTES`."""
         if self.bytes <= limits.SEQUENTIAL_BYTES:
             return self.size
-        expected = max(_power_of_two(self.extent) * self.itemsize, limits.SMALL_CAPACITY_BYTES)
+        expected = max(_power_of_two(self.expected) * self.itemsize, limits.SMALL_CAPACITY_BYTES)
         return max(self.size, min(expected, limits.RESERVED_BYTES) // self.itemsize)
 
 
@@ -136,7 +155,11 @@ def next_capacities(
     has_grown = any(c.site.what == capacity.site.what and c.size > capacity.size for c in sites.values())
     one_too_many = exceeded.needed == capacity.size + 1
     for other in sites.values():
-        is_beside = one_too_many and other.site.function == capacity.site.function
+        is_beside = (
+            one_too_many
+            and other.site.function == capacity.site.function
+            and other.is_inner == capacity.is_inner
+        )
         is_of_the_kind = has_grown and other.site.what == capacity.site.what
         most = (left + other.bytes) // other.itemsize
         size = other.size

@@ -85,6 +85,7 @@ class Statics(dict[int, Any]):
     traces the call, so that no program with larger ones can be executed in its place. `skips_writes`: a call that has
     printed may be executed again. `loops`: how an earlier inference of the call went about its loops.
     Inference notes in `inputs` which captured numbers it made inputs, and in `read` all that it read of the environment.
+    `expected` is as `ask`, for capacities: what it gives is no demand.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Statics(dict[int, Any]):
         traced: bool = False,
         loops: LoopDecisions | None = None,
         read: list[Guard | HiddenInput] | None = None,
+        expected: Callable[[int], Any] | None = None,
     ) -> None:
         super().__init__(values)
         self.ask = ask
@@ -112,6 +114,7 @@ class Statics(dict[int, Any]):
         self.loops = loops if loops is not None else LoopDecisions()
         self.read: list[Guard | HiddenInput] = read if read is not None else []
         self.inputs: dict[PathKey, tuple[Path, Any]] = {}
+        self.expected: Callable[[int], Any] = expected if expected is not None else no_value
 
 
 def no_value(leaf: int) -> Any:

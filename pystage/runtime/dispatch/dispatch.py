@@ -688,7 +688,9 @@ class Dispatcher:
         self.calling.check(args, kwargs)
         described = self.describe(args, kwargs, abstract_form)
         context = self.context(described, traced=False)
-        return stage(context, replace(context.request, value_of=described.value_of), {}, context.x64)
+        value_of = described.value_of
+        request = replace(context.request, value_of=value_of, expected=value_of)
+        return stage(context, request, {}, context.x64)
 
     def specialise(
         self,
@@ -711,7 +713,12 @@ class Dispatcher:
             return described.value_of(leaf)
 
         request = replace(
-            context.request, args=described.args, kwargs=described.kwargs, value_of=value_of, read=[]
+            context.request,
+            args=described.args,
+            kwargs=described.kwargs,
+            value_of=value_of,
+            expected=described.value_of,
+            read=[],
         )
         paths = tuple(description.paths)
         demanded = {leaf: described.value_of(leaf) for leaf in self._feedback.demanded(paths)}
@@ -759,7 +766,9 @@ class Dispatcher:
             *[type_key(v, form) for v, form in zip(hidden, program.input_forms)],
         ]
         # Specs of other calls are made from the request's with other types: it must not keep this call's values.
-        request = self._feedback.request(replace(request, value_of=no_value, read=[]), paths)
+        request = self._feedback.request(
+            replace(request, value_of=no_value, expected=no_value, read=[]), paths
+        )
         request = replace(
             request, fixed=staged.fixed, capacities=asking.capacities, skips_writes=asking.skips_writes
         )

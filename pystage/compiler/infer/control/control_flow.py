@@ -259,7 +259,8 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
 
     if growing:
         trip(Const(0))
-    loop = Loop(test, body, frame.id, i, trips, certain=bool(trips), peeled=bool(growing), runs=length)
+    expected = e.expected(length) if i.until is None else None
+    loop = Loop(test, body, frame.id, i, trips, expected, bool(trips), peeled=bool(growing), runs=length)
     draws = e.effects.draws
     infer_appending(e, growing, lambda: infer_loop(e, loop))
     if trips is None and i.until is None and e.effects.draws > draws:

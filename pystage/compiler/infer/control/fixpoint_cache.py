@@ -109,7 +109,8 @@ def _carried_again(
 
 def _covering(engine: Engine, loop: Loop, a: Content, b: Content) -> Content | None:
     """The template of both; None where they have none in common."""
-    join = Join(engine.state, Merge(loop=LoopHead(trips=loop.trips), capacity=engine.capacity))
+    head = LoopHead(trips=loop.trips, expected=loop.expected)
+    join = Join(engine.state, Merge(loop=head, capacity=engine.capacity))
     if isinstance(a, Abstract) and isinstance(b, Abstract):
         joined: Content = join.join(a, b)
     else:

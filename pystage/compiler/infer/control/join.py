@@ -123,13 +123,15 @@ def _nothing(slot: Slot) -> Content:
 class LoopHead:
     """What is known of a loop where its entry and the end of its body meet.
 
-    `made` stands for the arrays of computed size that its trips make; `trips` is their greatest number, where that is known.
+    `made` stands for the arrays of computed size that its trips make; `trips` is their greatest number, where that is known,
+    `expected` their number in the call at hand.
     `is_short`: it may be written out so that more of it is known; `is_nested`: it is in another loop; `is_peelable`: its
     first trip may be peeled. `lengths`: by list, the length up to which its test lets that get longer.
     """
 
     made: Identity | None = None
     trips: int | None = None
+    expected: int | None = None
     is_short: bool = False
     is_nested: bool = False
     is_peelable: bool = False
@@ -181,7 +183,7 @@ class Join:
         self.demands = PoolDemands(state, sides, merge.unpoolable)
         written = self.loop and merge.provenance is not None  # not one of the library's own
         self._short = written and head.is_short
-        self._vectors = JoinedVectors(self.loop, head.trips, head.is_nested, merge.capacity)
+        self._vectors = JoinedVectors(self.loop, head.trips, head.expected, head.is_nested, merge.capacity)
         self.objects = JoinedObjects(
             state, *sides, self.entries, head.made, merge.owned, merge.kept, merge.carriers or Carriers()
         )

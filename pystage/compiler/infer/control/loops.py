@@ -499,6 +499,7 @@ def _join(
     at_head = LoopHead(
         made=loop.made,
         trips=loop.trips,
+        expected=loop.expected,
         is_short=loop.is_short,
         is_nested=len(engine.loops.active) > 1,
         is_peelable=can_peel(loop),

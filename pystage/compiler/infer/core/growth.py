@@ -26,7 +26,7 @@ from ...library.rules.templates import (
     with_capacity,
 )
 from ...ops import Add, Constant, Multiply
-from ...values.capacity import AllocationSite, Capacity, first_size
+from ...values.capacity import AllocationSite, Capacity, counted_size, first_size
 from ...values.lattice import (
     LISTS,
     Abstract,
@@ -34,6 +34,7 @@ from ...values.lattice import (
     Cell,
     Contents,
     Items,
+    ListCell,
     PoolCell,
     RowsCell,
     RowsTuple,
@@ -51,20 +52,29 @@ N = TypeVar("N", bound=TreeNode)
 _Objects = tuple[Contents, ...] | Vector[Contents]
 """The objects of a pool, () where it is empty."""
 _TUPLES = "tuples in a list"
+_UNEVEN = 4
+"""One of many lists is expected to get so many times the mean."""
 
 
 class JoinedVectors:
     """The templates of one join.
 
     `loop`: of the entry of a loop and the end of its body. `trips`: the greatest number of its iterations, where that is
-    known. `nested`: it is in another loop. `capacity`: gives the capacity of what grows in it.
+    known; `expected`: their number in the call at hand. `nested`: it is in another loop. `capacity`: gives the capacity of
+    what grows in it.
     """
 
     def __init__(
-        self, loop: bool, trips: int | None, nested: bool, capacity: Callable[..., Capacity] | None
+        self,
+        loop: bool,
+        trips: int | None,
+        expected: int | None,
+        nested: bool,
+        capacity: Callable[..., Capacity] | None,
     ) -> None:
         self._loop = loop
-        self._trips = trips
+        self._trips = expected if trips is None else trips
+        self._is_expected = trips is None and expected is not None
         self._nested = nested
         self._capacity_here = capacity
         self.limit: float | None = None
@@ -123,7 +133,7 @@ class JoinedVectors:
         initial = max(after, limits.FIRST_INNER_CAPACITY)
         if what == _TUPLES:  # what is longer is cropped
             initial = max(before, first_size(limits.FIRST_INNER_CAPACITY, itemsize, after))
-        found = self._capacity_here(initial, itemsize, what, is_inner=True)
+        found = self._capacity_here(initial, itemsize, what, what != _TUPLES, min(_UNEVEN / count, 1))
         return vector_template(element, found.size, found.site, template.shared)
 
     def _with_tuple_capacity(
@@ -166,12 +176,15 @@ class JoinedVectors:
             return largest, sites[0] or sites[1]
         is_pool = isinstance(template, Cell)
         what = "objects of a list" if is_pool else "a list"
-        itemsize = row_size(template)
+        itemsize, share, few = row_size(template), 1, limits.FIRST_CAPACITY
+        if isinstance(template, RowsCell) or (isinstance(template, ListCell) and not template.items):
+            itemsize, share, few = max(itemsize, limits.FIRST_LIST_BYTES), 0, limits.FIRST_LISTS
+            with_inputs = False
         if sites[0] is not None and self._capacity_here(largest, itemsize, what).site == sites[0]:
             return largest, sites[0]
         needed = limits.COUNTED_ROWS + 1
         if self._trips is not None and sites[0] is None:
-            needed = first + self._trips * (second - first)
+            needed = first + max(self._trips, 1) * (second - first)
         most_bytes = limits.COUNTED_ROW_BYTES if sites[1] is None else limits.FIRST_BYTES_BY_INPUTS
         if self.limit is not None and needed > most:
             with_inputs = False
@@ -179,9 +192,11 @@ class JoinedVectors:
                 needed = max(second, int(self.limit) + second - first)
         is_counted = needed <= most and needed * itemsize <= most_bytes
         initial = needed if is_counted else largest
+        if is_counted and self._is_expected:
+            initial = counted_size(few, itemsize, needed)
         if not is_counted or (is_pool and not self._nested):  # objects may be made by other loops, too
-            initial = first_size(initial, itemsize, limits.FIRST_CAPACITY)
-        found = self._capacity_here(initial, itemsize, what, with_inputs and not is_counted)
+            initial = first_size(initial, itemsize, few if is_counted else limits.FIRST_CAPACITY)
+        found = self._capacity_here(initial, itemsize, what, with_inputs and not is_counted, share)
         return found.size, found.site
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -84,9 +84,9 @@ class ParameterOrigins:
     parameter of a callee to the value it was called with; `loops` the body of a rolled loop to its place in the source;
     `entries` a parameter of such a body to the numbers that its slot holds when the loop begins, if there are only such.
     `crossed` are the bodies of callees from which the latest evaluations went to the caller. `ask` gives the values of
-    arguments, `given` holds those that were asked for, `demands` says why. `evaluated` remembers what is known of values
-    with what is given, and `at_once` of functions whether they are computed while compiling. Soon after the first demand
-    inference begins again, as `effort` says.
+    arguments, and `expected` does without a demand; `given` holds those that were asked for, `demands` says why.
+    `evaluated` remembers what is known of values with what is given, and `at_once` of functions whether they are computed
+    while compiling. Soon after the first demand inference begins again, as `effort` says.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -100,6 +100,7 @@ class ParameterOrigins:
             "entries": Grows("it is about regions, each of one pass"),
             "crossed": Grows("at worst the summary of a callee serves for no other call"),
             "ask": Fixed(),
+            "expected": Fixed(),
             "given": Grows("the value of an argument is what it is"),
             "demands": Grows("at worst a call is specialised on an argument without need"),
             "evaluated": Grows("it is about values, each of which is computed once"),
@@ -116,6 +117,7 @@ class ParameterOrigins:
     entries: dict[Value, tuple[Value, ...]] = field(default_factory=dict)
     crossed: set[Region] = field(default_factory=set)
     ask: Callable[[int], Any] | None = None
+    expected: Callable[[int], Any] | None = None
     given: dict[Value, np.ndarray] = field(default_factory=dict)
     demands: dict[Value, NeedsConstant] = field(default_factory=dict)
     evaluated: dict[Value, Evaluated] = field(default_factory=dict)
@@ -163,6 +165,23 @@ def evaluate(origins: ParameterOrigins, value: Value) -> tuple[np.ndarray | None
     found = _evaluation(origins, value)
     origins.crossed |= found.crossed
     return found.array, list(found.blockers)
+
+
+def expected(origins: ParameterOrigins, value: Value) -> np.ndarray | None:
+    """The value in the call at hand, where numbers of the call and of the environment decide it; it is not demanded."""
+    found = _evaluation(origins, value)
+    if found.array is not None or origins.expected is None:
+        return found.array
+    given = dict(origins.given)
+    for blocker in found.blockers:
+        place = origins.places.get(blocker)
+        if place is None:
+            return None
+        number = origins.environment[blocker] if isinstance(place, Path) else origins.expected(place)
+        if number is None:
+            return None
+        given[blocker] = np.asarray(number)
+    return _evaluation(replace(origins, given=given, evaluated={}), value).array
 
 
 def _evaluation(origins: ParameterOrigins, value: Value) -> Evaluated:

@@ -37,7 +37,7 @@ from ...ops import (
 )
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.capacity import AllocationSite, Capacity
+from ...values.capacity import AllocationSite, Capacity, counted_size
 from ...values.gated import Gated
 from ...values.identity import SOME_OBJECT, united
 from ...values.lattice import (
@@ -186,9 +186,11 @@ def repeat(ctx: Context, items: Sequence[Abstract], count: Abstract) -> Vector[A
     if count.rank or count.dtype.kind not in "iu" or not ctx.is_computed(count):
         return None
     number = ctx.op(Maximum(), ctx.convert(count.value, INT64), ctx.constant(0, INT64))
-    capacity = ctx.capacity(
-        limits.LISTED_EQUAL_ELEMENTS, templates.row_size(template), "a list", with_inputs=True
-    )
+    itemsize, expected = templates.row_size(template), ctx.expected(count)
+    least = limits.LISTED_EQUAL_ELEMENTS
+    if expected is not None:
+        least = counted_size(least, itemsize, expected)
+    capacity = ctx.capacity(least, itemsize, "a list", with_inputs=expected is None)
     ctx.needs_capacity(capacity, number)
     return _of_equal(ctx, items[0], template, capacity.size, number, capacity.site)
 
