@@ -6,6 +6,7 @@ import numpy as np
 import pystage
 import pytest
 from checking import Cases, check
+from passes.programs import whole_arrays
 
 cases = Cases()
 
@@ -611,6 +612,54 @@ def test_few_places_where_the_test_of_the_loop_looks_at_the_length() -> None:
     assert compiled(x, 3) == farthest(x, 3)
     assert "capacity 64 " in compiled.signatures()[0]
     assert compiled(x, 70) == farthest(x, 70)
+
+
+SLICED = [*range(100, 140)]
+
+
+@cases.each(*[(SLICED, k) for k in (0, 3, 37, 39, 40, 500, -2)])
+def short_slices(s, k):
+    longer = s[k : k + 3]
+    longer.append(7)
+    longer.append(8)
+    longer[0] = 9
+    for j in range(len(longer)):
+        longer.append(j)
+    rest = s[k : k + 4]
+    while len(rest) > 1:
+        rest = rest[1:]
+    at_the_end = [s[i : i + 3] for i in range(len(s))]
+    backwards = [tuple(s[i : i - 2 : -1]) for i in range(len(s))]
+    around = [tuple(s[i - 2 : i + 2]) for i in range(len(s))]
+    every_second = [s[i : i + 5 : 2] for i in range(len(s))]
+    none = [s[i:i] for i in range(40)]
+    unpacked = []
+    for i in range(len(s) - 2):
+        x, y, z = s[i : i + 3]
+        unpacked.append(x * y - z)
+    most = [max(s[i : i + 3]) for i in range(len(s))]
+    return (
+        longer,
+        rest,
+        at_the_end,
+        backwards,
+        around,
+        every_second,
+        none,
+        unpacked,
+        most,
+        s[k : k + 2] + s[k:],
+    )
+
+
+def windows(s):
+    return [tuple(s[i : i + 3]) for i in range(len(s) - 3)], sum([sum(s[i : i + 3]) for i in range(len(s))])
+
+
+def test_a_short_slice_is_no_copy_of_the_list() -> None:
+    s = np.random.default_rng(0).integers(0, 5, 3000).tolist()
+    assert whole_arrays(pystage.compile(windows).lower(s).compile().as_text(), 2990) == []
+    check(windows, s, interpreted=False)
 
 
 def test_beyond_the_capacity() -> None:

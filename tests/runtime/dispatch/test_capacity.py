@@ -740,3 +740,70 @@ def test_a_capacity_that_does_not_grow_ends_the_call(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Feedback, "note_outgrown", forgetful)
     with pytest.raises(RuntimeError, match="of `total` exceeds its capacity again, which has not grown"):
         pystage.compile(total, fallback="error")(SMALL + 1)
+
+
+def by_key(keys: Any, n: int) -> Any:
+    found: list[list[float]] = [[] for _ in range(n)]
+    for key in keys:
+        found[key].append(1.5)
+    return found
+
+
+def by_key_in_a_dict(keys: Any, n: int) -> Any:
+    found: dict[int, list[float]] = {key: [] for key in range(n)}
+    for key in keys:
+        found[key].append(1.5)
+    return found
+
+
+def by_computed_key(keys: Any, n: int) -> Any:
+    found: list[list[float]] = [[] for _ in range(max(keys) + 1)]
+    for key in keys:
+        found[key].append(1.5)
+    return found
+
+
+@pytest.mark.parametrize("function", [by_key, by_key_in_a_dict, by_computed_key])
+def test_few_lists_have_memory_for_few(function: Any) -> None:
+    staged = pystage.compile(function, fallback="error", tier="compiled")
+    for n in (2, 3, 0, 100):
+        keys = np.arange(9000) % n if n else np.zeros(0, int)
+        if n or function is not by_computed_key:
+            assert staged(keys, n) == function(keys, n)
+        if n == 2:
+            (program,) = staged._dispatcher.staged
+            lists = [c for c in program.program.capacities if c.site.what == "lists in a list"]
+            assert sum(c.bytes for c in lists) < 1 << 25
+
+
+def test_many_lists_share_what_comes_from_an_input(monkeypatch: Any) -> None:
+    outgrown: list[Any] = []
+    note = Feedback.note_outgrown
+    monkeypatch.setattr(Feedback, "note_outgrown", lambda self, end: outgrown.append(end) or note(self, end))
+    for n in (2, 40, 2000):
+        staged = pystage.compile(by_key, fallback="error", tier="compiled")
+        check(by_key, np.arange(30_000) % n, n, staged=staged, runs=1, interpreted=False)
+        assert len(outgrown) <= 1
+        outgrown.clear()
+
+
+def counting(n: int) -> Any:
+    found = []
+    for i in range(n):
+        found.append(i * i)
+    return found
+
+
+def repeated(x: Any, n: int) -> Any:
+    found = [0] * (int(x[0]) + n)
+    found[0] = 1
+    return found
+
+
+def test_the_first_capacity_is_that_of_the_call() -> None:
+    staged = pystage.compile(counting, fallback="error", tier="compiled")
+    for n, size in ((1000, 1024), (3, 1024), (1024, 1024), (0, 1024)):
+        assert staged(n) == counting(n)
+        assert programs(staged) == [size]
+    assert not any(staged._dispatcher.staged[0].static)
+    check(repeated, np.arange(3.0), 5000)
