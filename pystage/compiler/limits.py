@@ -155,7 +155,9 @@ RESERVED_BYTES = 1 << 20
 another program seconds."""
 LARGE_CAPACITY_BYTES = 1 << 24
 """Bytes up to which a capacity that did not suffice grows sixteenfold, or to what the sizes of inputs suggest; beyond, it
-grows fourfold."""
+grows fourfold ..."""
+FOURFOLD_CAPACITY_BYTES = 1 << 27
+"""... up to so many, and doubles past them."""
 BOUND_BY_RANGE = 1 << 24
 """Elements of a bounded extent whose bound is taken from the range of an integer."""
 FIRST_EXTENT = 64

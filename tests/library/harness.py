@@ -281,6 +281,9 @@ class PlainContext(Context):
     def capacity(self, initial: int, itemsize: int = 8, what: str = "what grows here") -> Capacity:
         raise NotImplementedError("a capacity needs the engine")
 
+    def expected(self, number: Abstract) -> int | None:
+        return None
+
     def needs_capacity(self, capacity: Capacity, needed: Value) -> None:
         raise NotImplementedError("a capacity needs the engine")
 

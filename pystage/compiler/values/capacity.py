@@ -103,12 +103,13 @@ class Capacity:
     def grown(self, needed: int, limit: int) -> int:
         """The size in the next specialisation, at most `limit`: what is needed, and at least four times the size.
 
-        What is small grows faster, to 32 KiB and then sixteenfold or to what is expected, so that a million numbers take
-        three further programs.
+        What is very large doubles. What is small grows faster, to 32 KiB and then sixteenfold or to what is expected, so
+        that a million numbers take three further programs.
         """
         expected = _power_of_two(self.expected) * self.itemsize
         wanted = max(
-            4 * self.bytes,
+            2 * self.bytes,
+            min(4 * self.bytes, limits.FOURFOLD_CAPACITY_BYTES),
             min(max(16 * self.bytes, expected), limits.LARGE_CAPACITY_BYTES),
             limits.SMALL_CAPACITY_BYTES,
         )
@@ -145,7 +146,10 @@ def next_capacities(
     sites: dict[AllocationSite, Capacity] = {}
     for each in sorted((exceeded.capacity, *capacities), key=_itemsize):
         known = sites.get(each.site)
-        sites[each.site] = each if known is None else replace(each, extent=max(known.extent, each.extent))
+        if known is not None:
+            share = min(known.share, each.share)
+            each = replace(each, extent=max(known.extent, each.extent), share=share)
+        sites[each.site] = each
     capacity = sites.pop(exceeded.capacity.site)
     left = limit - sum(c.bytes for c in capacities if c.site != capacity.site)
     if exceeded.needed > left // capacity.itemsize:

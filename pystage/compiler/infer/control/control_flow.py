@@ -259,7 +259,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
 
     if growing:
         trip(Const(0))
-    expected = e.expected(length) if i.until is None else None
+    expected = None if e.loops.active or i.until is not None else e.expected(length)
     loop = Loop(test, body, frame.id, i, trips, expected, bool(trips), peeled=bool(growing), runs=length)
     draws = e.effects.draws
     infer_appending(e, growing, lambda: infer_loop(e, loop))

@@ -176,26 +176,31 @@ class JoinedVectors:
             return largest, sites[0] or sites[1]
         is_pool = isinstance(template, Cell)
         what = "objects of a list" if is_pool else "a list"
-        itemsize, share, few = row_size(template), 1, limits.FIRST_CAPACITY
+        row = itemsize = row_size(template)
+        share, few = 1, limits.FIRST_CAPACITY
         if isinstance(template, RowsCell) or (isinstance(template, ListCell) and not template.items):
-            itemsize, share, few = max(itemsize, limits.FIRST_LIST_BYTES), 0, limits.FIRST_LISTS
+            itemsize, share, few = max(row, limits.FIRST_LIST_BYTES), 0, limits.FIRST_LISTS
             with_inputs = False
-        if sites[0] is not None and self._capacity_here(largest, itemsize, what).site == sites[0]:
+        if (
+            sites[0] is not None
+            and self._capacity_here(largest, itemsize, what, share=share).site == sites[0]
+        ):
             return largest, sites[0]
         needed = limits.COUNTED_ROWS + 1
-        if self._trips is not None and sites[0] is None:
+        guesses_inside = self._is_expected and sites[1] is not None
+        if self._trips is not None and sites[0] is None and not guesses_inside:
             needed = first + max(self._trips, 1) * (second - first)
         most_bytes = limits.COUNTED_ROW_BYTES if sites[1] is None else limits.FIRST_BYTES_BY_INPUTS
         if self.limit is not None and needed > most:
             with_inputs = False
-            if (self.limit + second - first) * itemsize <= limits.FIRST_BYTES_BY_INPUTS:
+            if (self.limit + second - first) * row <= limits.FIRST_BYTES_BY_INPUTS:
                 needed = max(second, int(self.limit) + second - first)
-        is_counted = needed <= most and needed * itemsize <= most_bytes
+        is_counted = needed <= most and needed * row <= most_bytes
         initial = needed if is_counted else largest
         if is_counted and self._is_expected:
-            initial = counted_size(few, itemsize, needed)
+            initial = counted_size(few, row, needed)
         if not is_counted or (is_pool and not self._nested):  # objects may be made by other loops, too
-            initial = first_size(initial, itemsize, few if is_counted else limits.FIRST_CAPACITY)
+            initial = first_size(initial, row, few if is_counted else limits.FIRST_CAPACITY)
         found = self._capacity_here(initial, itemsize, what, with_inputs and not is_counted, share)
         return found.size, found.site
 

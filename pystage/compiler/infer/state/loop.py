@@ -30,7 +30,7 @@ class Loop:
     loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
     stands before it, because `conflicts` variables had no common type; not `peelable`: as many had none then.
     `optional`: what is None before it may be so in any trip. `runs` is a number of the program that says how often it runs,
-    where that is not known; `expected`: how often in the call at hand.
+    where that is not known; `expected`: how often in the call at hand, of an outermost loop that runs to its end.
     `guessed`: the first pass takes for carried what the source says that the body assigns. `resized`: how often arrays
     were made bounded before it. `undecided`: only the run knows whether it is entered, so that no trip can be unrolled.
     `steps`: how many steps of inference a pass over the body takes. `made` stands for the arrays of computed size that
