@@ -198,7 +198,7 @@ class JoinedVectors:
         is_counted = needed <= most and needed * row <= most_bytes
         initial = needed if is_counted else largest
         if is_counted and self._is_expected:
-            initial = counted_size(few, row, needed)
+            initial = counted_size(max(few, largest), row, needed)
         if not is_counted or (is_pool and not self._nested):  # objects may be made by other loops, too
             initial = first_size(initial, row, few if is_counted else limits.FIRST_CAPACITY)
         found = self._capacity_here(initial, itemsize, what, with_inputs and not is_counted, share)
