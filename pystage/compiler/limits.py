@@ -116,6 +116,8 @@ ALIASES_PER_STEP = 16
 """Aliases of a merged cell that are looked at for one step."""
 ALIAS_PAIRS_PER_STEP = 4
 """Pairs of cells of which it is found out for one step whether they are no-alias."""
+SELECTED_MEMORIES = 8
+"""Objects that a merged cell may be, among whose elements a load through it selects; of more it loads from a copy."""
 MERGED_CELLS_PER_STEP = 64
 """Merged cells that are looked at for one step."""
 OPERANDS_PER_STEP = 16

@@ -227,9 +227,11 @@ def whole_arrays(text: str, size: int) -> list[str]:
     """
     computations = _computations(text)
     fused = set(re.findall(r"calls=%([\w.\-]+)", text))
+    entry = [line for name, lines in computations.items() if name.startswith("ENTRY") for line in lines]
+    outside = set(re.findall(r"to_apply=%([\w.\-]+)", "\n".join(entry)))  # a loop with what is around it
     found = []
     for name, lines in computations.items():
-        if name.startswith("ENTRY") or name in fused:
+        if name.startswith("ENTRY") or name in fused | outside:
             continue
         for line in lines:
             match = re.search(r"= \w+\[([\d,]+)\]\S* ([\w\-]+)\(", line)

@@ -267,6 +267,9 @@ class Interpreter(Engine):
         return replace(content, items=from_first(self.b, content.items))
 
     def contents(self, ref: Ref) -> Value:
+        part = coherent.part_of(self, ref) if ref.path else None
+        if part is not None:
+            return part
         cell = self.cell(ref)
         assert isinstance(cell, ArrayCell)
         return read_path(self.b, cell.value, ref.path)
@@ -292,6 +295,9 @@ class Interpreter(Engine):
 
     def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
         return coherent.memory_of(self, ref)
+
+    def vectors_of(self, container: Raw) -> list[tuple[Vector[Abstract], Value]]:
+        return coherent.vectors_of(self, container) if isinstance(container, Ref) else []
 
     def is_of_caller(self, ref: Ref) -> bool:
         return ref.cell in self.externals.initial

@@ -146,8 +146,8 @@ class State:
         """Pairs of cells that one loop carries and that may be one object."""
         self.pairs: dict[int, tuple[object, int, int]] = {}
         """Of merged cells: the join (equal for all of that join), and the cell of each path."""
-        self.merged: dict[int, None] = {}
-        """Cells that stand for one of several objects since a join."""
+        self.merged: dict[int, bool] = {}
+        """Cells that stand for one of several objects since a join, and whether that is in a trip of a loop."""
         self.laid_out: dict[int, OrderSensitivity] = {}
         """Arrays that the program assumes to be in row-major order, and when that matters."""
         self.row_major: set[int] = set()

@@ -7,6 +7,7 @@ after an alias has changed reloads the contents of that alias where the selector
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import cast
@@ -14,8 +15,8 @@ from typing import cast
 from ... import limits
 from ...diagnostics.codes_mutation import CannotStore, UncertainAlias
 from ...diagnostics.diagnostic import DiagnosticError
-from ...hlo.ir import Value
-from ...ops import And, Compare, Or, Select
+from ...hlo.ir import Op, Value
+from ...ops import And, Compare, DynamicSlice, DynamicUpdateSlice, Or, Select
 from ...values.boundary import Form
 from ...values.identity import Identity
 from ...values.lattice import (
@@ -31,11 +32,14 @@ from ...values.lattice import (
     MemberCell,
     ObjectCell,
     Ref,
+    RowsCell,
     Stamp,
     through,
 )
 from ...values.memory import is_row_major
-from ...values.views import View, may_be_one, read_path
+from ...values.vector import Vector
+from ...values.views import View, may_be_one, path_type, read_path
+from ...values.walk import rebuild, values_of
 from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..exceptions.raising import write
@@ -46,11 +50,13 @@ from ..state.merged import (
     aliases_of,
     is_out_of_date,
     may_alias_cells,
+    may_be_own,
     no_alias,
     stamped,
     unresolved_of,
 )
-from ..state.phi import SELECTOR, selector_value
+from ..state.phi import SELECTOR, placeholder_for, selector_value
+from ..state.structural_equality import same_template
 from . import pools
 from .element_stores import takes_stores
 
@@ -85,6 +91,8 @@ def is_alias(engine: Engine, cell: Mergeable, position: int) -> Truth:
     """Whether a merged cell is its own object (position 0), or the alias at that position, counted from 1."""
     if isinstance(cell.selector, int):
         return cell.selector == position
+    if position == 0 and not may_be_own(cell, engine.intervals):
+        return False
     return engine.b.op(Compare("EQ"), cell.selector, selector_value(engine.b, position))
 
 
@@ -114,6 +122,61 @@ def _take_over(engine: Engine, number: int, alias: Ref, condition: Truth) -> Non
         new = replace(new, value=read_path(engine.b, new.value, alias.path))
     old = cast(Mergeable, engine.contents_at(number))
     under(engine, condition, lambda: _set_contents(engine, number, old, new), (old, new, number))
+
+
+def part_of(engine: Engine, ref: Ref) -> Value | None:
+    """The part of an array that a view is, selected among its places in the memories that the array may be.
+
+    So nothing demands the copy that a merged cell holds. None where that is loaded from (`_memories`).
+    """
+    merged = engine.contents_at(ref.cell)
+    if not isinstance(merged, ArrayCell) or not merged.aliases:
+        return None
+    base = merged.value.type
+    part, count = path_type(base, ref.path), len(merged.aliases)
+    if math.prod(part.shape) * count > math.prod(base.shape):
+        return None
+    selected: Value | None = None
+    for each, condition in _memories(engine, ref):
+        cell = engine.contents_at(each.cell)
+        assert isinstance(cell, ArrayCell)
+        found = read_path(engine.b, cell.value, each.path)
+        if selected is not None:
+            assert isinstance(condition, Value)
+            found = engine.b.op(Select(), condition, found, selected)
+        selected = found
+    return selected
+
+
+def vectors_of(engine: Engine, ref: Ref) -> list[tuple[Vector[Abstract], Value]]:
+    """The vectors of the lists that a merged cell may be, each with its condition; none where its own is loaded from."""
+    merged = engine.contents_at(ref.cell)
+    if not isinstance(merged, RowsCell) or not merged.aliases:
+        return []
+    found: list[tuple[Vector[Abstract], Value]] = []
+    for each, condition in _memories(engine, ref):
+        cell = engine.contents_at(each.cell)
+        if (
+            not isinstance(cell, RowsCell)
+            or isinstance(condition, bool)
+            or not _have_one_layout(merged, cell)
+        ):
+            return []
+        found.append((cell.items, condition))
+    return found
+
+
+def _memories(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
+    """The memories that a merged cell may be, each with its condition.
+
+    None where it may be an object of its own, or one of many, or its copy is made but once: then that is loaded from.
+    """
+    if not engine.state.merged.get(ref.cell):
+        return []
+    found, find = memory_of(engine, ref), engine.state.slots.get
+    if len(found) > limits.SELECTED_MEMORIES or any(aliases_of(find(each.cell)) for each, _ in found):
+        return []
+    return found
 
 
 def stamped_cell(engine: Engine, cell: Mergeable) -> Mergeable:
@@ -163,6 +226,10 @@ def write_all(engine: Engine, number: int, new: Cell) -> None:
     for ref, condition in other_names(engine, number):
         other = ref.cell
         target = cast(Mergeable, engine.contents_at(other))
+        stored = _stored_again(engine, condition, cast(Mergeable, old), new, target)
+        if stored is not None:
+            write(engine, other, stored)
+            continue
         changed = _changed(cast(Mergeable, old), cast(Mergeable, new), target)
         under(engine, condition, lambda c=other, n=changed: write(engine, c, n), (target, changed, other))  # type: ignore[misc]
     stamp_names(engine, fresh)
@@ -230,6 +297,51 @@ def _changed(old: Mergeable, new: Mergeable, target: Mergeable) -> Mergeable:
             fields = {k: v for k, v in new.fields.items() if old.fields.get(k) is not v}
             return replace(target, fields={**target.fields, **fields})
     return replace(new, aliases=target.aliases, selector=target.selector)
+
+
+def _stored_again(
+    engine: Engine, condition: Truth, old: Mergeable, new: Cell, target: Mergeable
+) -> RowsCell | None:
+    """The list `target`, which is `old` if `condition` holds, after the stores into rows that made `new` of `old`.
+
+    None where `new` is not made by such stores, or these are different lists in memory.
+    """
+    match old, new, target:
+        case RowsCell(), RowsCell(), RowsCell() if isinstance(condition, Value):
+            if not _have_one_layout(old, target) or not _have_one_layout(new, target):
+                return None
+        case _:
+            return None
+    before, after = (values_of(x.items) for x in (old, new))
+    kept = values_of(target.items)
+    made = [_store_again(engine, condition, *each) for each in zip(before, after, kept, strict=True)]
+    if None in made:
+        return None
+    take = iter(cast("list[Value]", made))
+    return replace(target, items=rebuild(target.items, lambda v: next(take)))
+
+
+def _store_again(engine: Engine, condition: Value, old: Value, new: Value, target: Value) -> Value | None:
+    """The stores that made the array `new` of `old`, done to `target` if `condition` holds; a scalar is selected."""
+    if new is old:
+        return target
+    if not new.type.shape:
+        return engine.b.op(Select(), condition, new, target)
+    op = new.owner
+    if not isinstance(op, Op) or not isinstance(op.kind, DynamicUpdateSlice):
+        return None
+    array, update, *starts = op.operands
+    base = _store_again(engine, condition, old, array, target)
+    if base is None:
+        return None
+    before = engine.b.op(DynamicSlice(update.type.shape), base, *starts)
+    return engine.b.op(op.kind, base, engine.b.op(Select(), condition, update, before), *starts)
+
+
+def _have_one_layout(a: RowsCell, b: RowsCell) -> bool:
+    """True for two lists whose vectors differ in nothing but the numbers inside."""
+    first, second = (rebuild(x.items, placeholder_for) for x in (a, b))
+    return same_template(first, second)
 
 
 def _padded(target: ListCell, new: ListCell) -> tuple[Abstract | None, ...]:
@@ -350,7 +462,7 @@ def alias_if(engine: Engine, ref: Ref, condition: Value) -> Ref:
     aliases = [Alias(ref, cell), *[Alias(through(s.ref, ref.path), s.stamp) for s in cell.aliases]]
     selector = engine.convert(condition, SELECTOR.dtype)
     number = engine.state.new_cell(ArrayCell(contents, True, tuple(aliases), selector, cell.frozen))
-    engine.state.merged[number] = None
+    engine.state.merged[number] = False
     return Ref(number)
 
 

@@ -22,7 +22,7 @@ from ..core.engine import Engine
 from ..core.induction_ranges import assume_ranges
 from ..exceptions.raising import attempt, chain_of, error_of
 from ..state.frame import CalleeScope, PythonRaise
-from ..state.merged import note_out_of_date, stamp_versions
+from ..state.merged import assume_alias, note_out_of_date, stamp_versions
 from ..state.summaries import CalleeEffects, Summary
 from .canonical import Canonical, is_zero
 from .printing import output_of
@@ -151,8 +151,11 @@ class CalleeInference:
         state, cells = self._engine.state, self._canonical.cells
         note_out_of_date(state, cells)
         for cell in cells:
-            if cell in state.slots:
-                state.set(cell, rebuild(cast(Cell, state.slots[cell]), self._param))
+            content = state.slots.get(cell)
+            if content is not None:
+                entered = rebuild(cast(Cell, content), self._param)
+                state.set(cell, entered)
+                assume_alias(self._engine.intervals, content, entered)
         for variable in self._engine.namespaces.written(state):
             state.set(variable, rebuild(cast(Abstract, state.slots[variable]), self._param))
         stamp_versions(state, cells)

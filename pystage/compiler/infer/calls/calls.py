@@ -49,7 +49,7 @@ from ..objects.objects import require_own_trace
 from ..state.callees import Callee
 from ..state.effort import Exhausted
 from ..state.frame import Endless, Frame, PythonRaise
-from ..state.merged import MERGEABLE, aliases_of, stamp_versions
+from ..state.merged import MERGEABLE, aliases_of, assume_alias, stamp_versions
 from ..state.summaries import Summary
 from .callee_inference import Activation, CalleeInference
 from .canonical import Canonical
@@ -405,7 +405,9 @@ def _change(
         state.set(slot, here(outer))
     for cell, content in summary.made.items():
         state.set(cells[cell], here(content))
-    state.merged.update({cells[c]: None for c, content in summary.made.items() if aliases_of(content)})
+        assume_alias(engine.intervals, content, state.slots[cells[cell]])
+    merged = [cells[c] for c, content in summary.made.items() if aliases_of(content)]
+    state.merged.update(dict.fromkeys(merged, bool(engine.loops.active)))
     stamp_versions(state, [*[cells[c] for c in summary.made], *[positions[p] for p in summary.reached]])
     written: list[Slot] = [*[positions[p] for p in summary.reached], *summary.outer]
     for slot in written:

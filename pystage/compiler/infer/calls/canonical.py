@@ -27,7 +27,7 @@ from ...values.vector import Vector
 from ...values.walk import CHILDREN, HEADS
 from ..core.engine import Engine
 from ..exceptions.raising import error_of
-from ..state.merged import AliasIndex, is_out_of_date
+from ..state.merged import AliasIndex, Mergeable, is_out_of_date, may_be_own
 from .printing import output_of
 
 
@@ -227,9 +227,15 @@ class Canonical:
         self._reasons.append(len(self.tokens) - 1)
 
     def alias(self, x: Alias) -> None:
-        """Describes an alias of a merged cell: which it is, and whether it can be read and stored into."""
-        self._merged_cells[self._at] = None
+        """Describes an alias of a merged cell: which it is, and whether it can be read and stored into.
+
+        The callee may know that the cell certainly is one of its aliases, and whether a trip makes it.
+        """
         engine = self._engine
+        if self._at not in self._merged_cells:
+            self._merged_cells[self._at] = None
+            merged = cast(Mergeable, engine.state.slots[self._at])
+            self.tokens += (may_be_own(merged, engine.intervals), engine.state.merged.get(self._at))
         self._references = self._references or References(engine.state)
         is_named = x.cell in engine.externals.initial or self._references.elsewhere(x.cell, self._at)
         self.tokens += (is_out_of_date(engine.state, x), is_named)

@@ -535,7 +535,7 @@ class Join:
             self.cell(merged, *sides)
         elif all(isinstance(side, MERGEABLE) for side in sides):
             if merged not in self.objects.owned:
-                self.state.merged[merged] = None
+                self.state.merged[merged] = self._given.is_rolled
                 if not self.loop:
                     self.state.pairs[merged] = (self.objects.merged, a.cell, b.cell)
             seen = [seen_through(side, ref) for side, ref in zip(sides, (a, b))]

@@ -14,6 +14,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from ... import limits
+from ...analysis.intervals import Intervals
+from ...hlo.ir import Value
 from ...values.lattice import (
     Alias,
     ArrayCell,
@@ -47,6 +49,18 @@ _HAVE_ALIASES = frozenset(MERGEABLE)
 def aliases_of(content: Any) -> tuple[Alias, ...]:
     """The may-alias set of a cell with these contents."""
     return content.aliases if type(content) in _HAVE_ALIASES else ()
+
+
+def may_be_own(content: Mergeable, intervals: Intervals) -> bool:
+    """False if a merged cell with these contents certainly is one of its aliases."""
+    selector = content.selector
+    return selector == 0 if isinstance(selector, int) else intervals(selector)[0] <= 0
+
+
+def assume_alias(intervals: Intervals, given: Any, passed: Any) -> None:
+    """Assumes of a merged cell, as it enters or leaves a callee, that it is one of its aliases, if it certainly was."""
+    if aliases_of(given) and isinstance(passed.selector, Value) and not may_be_own(given, intervals):
+        intervals.keep({passed.selector: (1, len(passed.aliases))})
 
 
 def alone(content: C) -> C:

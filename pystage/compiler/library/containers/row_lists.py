@@ -92,13 +92,15 @@ def tuple_missing(value: object) -> None:
     operator.methodcaller("index", value)(())
 
 
-def popped(ctx: Context, vector: Vector[Abstract], index: Abstract) -> tuple[Abstract, Vector[Abstract]]:
-    """The result of `l.pop(index)`, and the list afterwards."""
+def popped(
+    ctx: Context, vector: Vector[Abstract], index: Abstract, among: vectors.Selected
+) -> tuple[Abstract, Vector[Abstract]]:
+    """The result of `l.pop(index)`, and the list afterwards (`vectors.get`)."""
     vectors.check(ctx, vectors.compared(ctx, "EQ", vector.length, 0), IndexError(), pop_empty)
     if isinstance(index, Const) and index.value == -1:
-        return vectors.pop(ctx, vector, in_front=False)
+        return vectors.pop(ctx, vector, False, among)
     place = vectors.front(ctx, vector, index, pop_outside)
-    return vectors.get(ctx, vector, place), vectors.delete(ctx, vector, place)
+    return vectors.get(ctx, vector, place, among), vectors.delete(ctx, vector, place)
 
 
 # ---------------------------------------------------------------- comparisons

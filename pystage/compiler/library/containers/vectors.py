@@ -89,6 +89,9 @@ from .unboxing import (
 Int = int | Value
 """An integer: known, or an int64 of the program."""
 
+Selected = Sequence[tuple[Vector[Abstract], Value]]
+"""Vectors, each with the condition under which it is the one that is meant; one of these holds."""
+
 
 # ---------------------------------------------------------------- construction
 
@@ -317,13 +320,26 @@ def is_element(ctx: Operations, vector: Vector[Abstract]) -> Value:
 # ---------------------------------------------------------------- one element
 
 
-def get(ctx: Context, vector: Vector[Abstract], place: Int) -> Abstract:
-    """The element at a position inside."""
-    if isinstance(place, int) and place < vector.capacity:
+def get(ctx: Context, vector: Vector[Abstract], place: Int, among: Selected = ()) -> Abstract:
+    """The element at a position inside; `among`: the vectors of which this one is a copy (`Context.vectors_of`)."""
+    if isinstance(place, int) and place < vector.capacity and not among:
         return known_item(ctx, vector, place)
-    at = int_value(ctx, row_of(ctx.b, vector, place))
-    found = boxed(ctx, row_at(ctx.b, vector.element, at), vector.objects)
+    element, *others = [_element(ctx, each, place) for each, _ in among] or [_element(ctx, vector, place)]
+    for other, (_, condition) in zip(others, among[1:]):
+        element = _selected(ctx, condition, other, element)
+    found = boxed(ctx, element, vector.objects)
     return part_around(ctx, found).same_as(found) if isinstance(found, Bounded) else found
+
+
+def _element(ctx: Operations, vector: Vector[Abstract], place: Int) -> Abstract:
+    """The element at a position inside, as the vector holds it."""
+    return row_at(ctx.b, vector.element, int_value(ctx, row_of(ctx.b, vector, place)))
+
+
+def _selected(ctx: Operations, condition: Value, on_true: Abstract, on_false: Abstract) -> Abstract:
+    """One of two elements."""
+    others = iter(values_of(on_true))
+    return rebuild(on_false, lambda v: ctx.op(Select(), condition, next(others), v))
 
 
 def put(
@@ -335,12 +351,14 @@ def put(
     return replace(vector, element=element, objects=united(vector.objects, (SOME_OBJECT,)))
 
 
-def pop(ctx: Context, vector: Vector[Abstract], in_front: bool) -> tuple[Abstract, Vector[Abstract]]:
-    """The element at one end, and the vector without it; there must be one. No other row moves."""
+def pop(
+    ctx: Context, vector: Vector[Abstract], in_front: bool, among: Selected = ()
+) -> tuple[Abstract, Vector[Abstract]]:
+    """The element at one end (`get`), and the vector without it; there must be one. No other row moves."""
     count = difference(ctx, vector.length, 1)
     if not in_front:
-        return get(ctx, vector, count), replace(vector, length=count)
-    return get(ctx, vector, 0), replace(vector, length=count, start=row_behind(ctx.b, vector, 1))
+        return get(ctx, vector, count, among), replace(vector, length=count)
+    return get(ctx, vector, 0, among), replace(vector, length=count, start=row_behind(ctx.b, vector, 1))
 
 
 def insert(ctx: Context, rows: Vector[Abstract], index: Abstract, new: Abstract) -> Vector[Abstract]:

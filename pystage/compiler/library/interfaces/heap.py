@@ -11,6 +11,7 @@ from ...hlo.ir import Value
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Ref
 from ...values.state import State
+from ...values.vector import Vector
 from ...values.views import read_path
 from .allocation_checks import check_memory
 from .operations import Operations, Raw
@@ -97,6 +98,13 @@ class Heap(Operations):
     @abc.abstractmethod
     def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
         """The memory that an array may be: by its owner and the path to it, each with its condition."""
+
+    @abc.abstractmethod
+    def vectors_of(self, container: Raw) -> list[tuple[Vector[Abstract], Value]]:
+        """The vectors from which an element of a list is loaded that may be one of several, each with its condition.
+
+        None for any other container: its own elements are loaded from.
+        """
 
     @abc.abstractmethod
     def is_of_caller(self, ref: Ref) -> bool:

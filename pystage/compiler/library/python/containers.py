@@ -203,7 +203,7 @@ def _of_list(ctx: Context, container: Abstract, items: Items, index: Abstract) -
     if isinstance(items, Vector) and is_index(index):
         ring: Vector[Abstract] = ctx.ring(container).items if isinstance(container, Ref) else items
         place = vectors.front(ctx, ring, index, row_lists.item_outside)
-        found = vectors.get(ctx, ring, place)
+        found = vectors.get(ctx, ring, place, ctx.vectors_of(container))
         if isinstance(found, Ref) and isinstance(container, Ref):
             ctx.note_element(found, container, place, index)
         return found

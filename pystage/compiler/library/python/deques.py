@@ -119,7 +119,7 @@ def _taken(ctx: Context, ref: Ref, in_front: bool) -> Abstract:
     empty = vectors.compared(ctx, "EQ", length_of(items), 0)
     vectors.check(ctx, empty, IndexError(), _pop_empty)
     if isinstance(items, Vector):
-        found, rest = vectors.pop(ctx, items, in_front)
+        found, rest = vectors.pop(ctx, items, in_front, ctx.vectors_of(items_of(ctx, ref)))
         _set(ctx, ref, rest)
     else:
         found = items[0 if in_front else -1]
@@ -240,7 +240,7 @@ def getitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
     items = _at_index(ctx, self, index)
     place = _place(ctx, items, index)
     if isinstance(items, Vector):
-        return vectors.get(ctx, items, place)
+        return vectors.get(ctx, items, place, ctx.vectors_of(items_of(ctx, self)))
     return items[cast(int, place)]
 
 

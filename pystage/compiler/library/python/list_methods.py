@@ -125,7 +125,7 @@ def pop(ctx: Context, self: Raw, index: Raw = -1, /) -> Abstract:
     if isinstance(cell, RowsCell) or is_computed_index(ctx, place):
         rows = vectors.holding(ctx, ctx.settle_ring(self).items) if is_index(place) else None
         if rows is not None:
-            taken, left = row_lists.popped(ctx, rows, place)
+            taken, left = row_lists.popped(ctx, rows, place, ctx.vectors_of(self))
             replace_items(ctx, self, left)
             return taken
     items = list(_items(ctx, self))

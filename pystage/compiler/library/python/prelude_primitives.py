@@ -36,7 +36,7 @@ def at(ctx: Context, items: Raw, place: Raw) -> Abstract:
     """An element, without a bounds check."""
     held = items_in_list(ctx, items)
     if isinstance(held, Vector):
-        return vectors.get(ctx, held, vectors.int_of(abstract(place)))
+        return vectors.get(ctx, held, vectors.int_of(abstract(place)), ctx.vectors_of(items))
     found = container_getitem(ctx, items, place)
     assert found is not None
     return found
