@@ -526,11 +526,13 @@ class CompiledFunction(Generic[P, R]):
         size = kinds.size(*values)
         kind = kinds.by_size.get(size) or kinds.add(size)
         if kind.settled:
+            began = time.perf_counter()
             try:
                 with only_ready():
                     return self._call_compiled(fallback, args, kwargs, None)
             except NotReady as not_ready:
-                kind.outgrown |= not_ready.outgrown
+                if not_ready.outgrown:
+                    tiers.note_outgrown(kind, time.perf_counter() - began)
         if tiers.inferring.acquire(blocking=False):
             try:
                 return self._call_in_program(fallback, kinds, size, kind, args, kwargs)
@@ -563,7 +565,8 @@ class CompiledFunction(Generic[P, R]):
                 with only_ready():
                     made = self._call_compiled(fallback, args, kwargs, None)
             except NotReady as not_ready:
-                kind.outgrown |= not_ready.outgrown
+                if not_ready.outgrown:
+                    tiers.note_outgrown(kind, time.perf_counter() - began)
             else:
                 tiers.note_run(kind, time.perf_counter() - began)
                 return made

@@ -44,6 +44,10 @@ WORTH = 1.15
 """A program is given up that takes longer than this many times the plain run."""
 TRIALS = 3
 """Calls of a program after which it is known how long it takes."""
+FAR = 10
+"""A program is given up at once if its first call takes this many times as long as the plain run, and `NOTICED`."""
+NOTICED = 0.1
+"""Seconds that are more than what only the first call of a program does."""
 WATCHED = 0.05
 """A plain run is watched where such calls take longer, in seconds, or none was made yet."""
 LONGER = 4
@@ -332,6 +336,8 @@ class Tiers:
     """What the next inference costs at least: the last one did not end in time."""
     given_up: list[float] = field(default_factory=list)
     """How long each inference took that did not end in time."""
+    outgrown: list[float] = field(default_factory=list)
+    """How long each run of a program took that has exceeded a capacity, so that the call ran plainly."""
     xla: float | None = None
     """What XLA is expected to take for the latest program, which is inferred; None where it has begun."""
     kinds: dict[Any, Kinds] = field(default_factory=dict)
@@ -367,6 +373,11 @@ class Tiers:
         if self.compilations:
             return max(self.compiling / self.compilations, self.least)
         return max(AT_FIRST + BY_LINE * self.outline.lines, self.least)
+
+    @property
+    def cost(self) -> float:
+        """What programs have cost: their compilations, and runs that were in vain."""
+        return self.compiling + sum(self.outgrown)
 
     @property
     def deposit(self) -> float:
@@ -441,7 +452,7 @@ class Tiers:
             return f"compiled, a call takes {best * 1e3:.3g} ms; plainly, {mean * 1e3:.3g} ms"
         if any(kind.replaced for kind in self.all_kinds):
             return "a run took so long that the next call of its kind waits for a program"
-        begins = f"begins once plain runs have taken {self.compiling + self.deposit:.2g} s in all"
+        begins = f"begins once plain runs have taken {self.cost + self.deposit:.2g} s in all"
         if self.xla is not None:
             return f"types are inferred; XLA is expected to take {self.xla:.2g} s, and {begins}"
         if self.given_up and self.least >= self.deposit:
@@ -472,8 +483,8 @@ class Tiers:
         return saved >= self.deposit or self.is_long(kind, args)
 
     def _saved(self, kind: Kind) -> float:
-        """What plain runs have cost beyond what was compiled for it, without a program that has exceeded a capacity."""
-        return self.plain - self.compiling + (self.price if kind.outgrown else 0.0)
+        """What plain runs have cost beyond what programs have, without one that has exceeded a capacity."""
+        return self.plain - self.cost + (self.price if kind.outgrown else 0.0)
 
     def is_long(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is expected to take longer than compiling it, so that it waits for that."""
@@ -547,13 +558,19 @@ class Tiers:
         self.compilations += 1
         self.xla = None
 
+    def note_outgrown(self, kind: Kind, seconds: float) -> None:
+        """Accounts for a run of a program that took so long until it exceeded a capacity."""
+        kind.outgrown = True
+        self.outgrown.append(seconds)
+
     def note_run(self, kind: Kind, seconds: float) -> None:
         """Accounts for a run of a program that took so long."""
         if kind.settled:
             return
         kind.trials += 1
         kind.best = min(kind.best, seconds)
-        if kind.trials >= TRIALS:
+        is_far = kind.plain_calls and kind.best > max(FAR * kind.mean, NOTICED)
+        if kind.trials >= TRIALS or is_far:
             if kind.plain_calls and kind.best > WORTH * kind.mean:
                 kind.usual = kind.mean
                 self.rest(kind)

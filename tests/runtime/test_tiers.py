@@ -153,6 +153,15 @@ def test_a_program_that_is_slower_is_given_up() -> None:
     assert kind.given_up
 
 
+def test_one_call_that_is_far_slower_is_enough() -> None:
+    account = pystage.compile(halves).tiers
+    for plain, program, given_up in ((1e-3, 0.2, True), (0.1, 0.2, False), (1e-6, 1e-3, False)):
+        kind = tiers.Kind()
+        kind.plain, kind.plain_calls = plain, 1
+        account.note_run(kind, program)
+        assert (kind.given_up, kind.settled) == (given_up, False)
+
+
 def collected(n: int) -> list[float]:
     found = []
     i = 0
@@ -182,6 +191,9 @@ def test_a_capacity_that_was_exceeded_is_paid_for_already() -> None:
     account.plain = account.compiling + account.price / 2
     call(120)
     assert account.job is not None  # though plain runs have not cost as much as a program again
+    (seconds,) = account.outgrown
+    assert account.cost == account.compiling + seconds
+    assert [way.calls for way in compiled.usage().ways if way.name == "outgrown"] == [1]
     call(120)
     assert (programs(compiled), account.compilations, kind.outgrown) == (1, 2, False)
     account.plain = account.compiling - account.price / 2

@@ -21,7 +21,7 @@ WHY_GIVEN_UP = "it took longer than half of what plain runs had taken by then"
 class Way:
     """One way in which calls ran: their number (None where they are not counted), the seconds that it has cost, and why.
 
-    `"given up"` are attempts to compile, after which the call ran plainly.
+    `"given up"` are attempts to compile, `"outgrown"` runs that exceeded a capacity, after which the call ran plainly.
     """
 
     name: str
@@ -81,6 +81,8 @@ def usage_of(function: CompiledFunction[..., Any], staged: bool) -> Usage:
         ways.append(Way("plain", calls, seconds, function.tiers.why_plainly))
     if attempts := function.tiers.given_up:
         ways.append(Way("given up", len(attempts), sum(attempts), f"inference of types: {WHY_GIVEN_UP}"))
+    if runs := function.tiers.outgrown:
+        ways.append(Way("outgrown", len(runs), sum(runs), "runs of programs: a capacity was exceeded"))
     if staged:
         ways += _staged_ways(function)
     signatures = tuple(dict.fromkeys(function.signatures())) if staged else ()
