@@ -24,6 +24,7 @@ WITHOUT = {
     "contract.numpy.test_normal_draws_in_programs",
     "contract.exceptions.test_contexts",
     "contract.language.test_type_errors",
+    "contract.paths.test_nan_elements",
     "contract.language.test_computed_sets",
     "contract.containers.test_dicts_of_lists",
     "contract.exceptions.test_builtin_arguments",

@@ -108,6 +108,9 @@ class PlainContext(Context):
     def same_object(self, left: Ref, right: Ref) -> Any:
         return Const(left.cell == right.cell)
 
+    def vectors_of(self, container: Any) -> list[Any]:
+        return []
+
     def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
         return [(ref, True)]
 
