@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 import pystage
 import pytest
@@ -84,6 +85,16 @@ def on_grids_of_growing_lists(m, k):
         total = total * 2 + part[i, j]
         inside.append(outside.pop(int(j)))
     return inside, outside, total, m[np.ix_(inside, outside)]
+
+
+@cases.each((M, 2), (jnp.asarray(M), 2))
+def rows_of_a_growing_list_beside_a_total(m, n):
+    inside, total = [0], 0.0
+    while len(inside) < n + 1:
+        part = m[np.array(inside)]
+        total = total * 2 + part[0, 0]
+        inside.append(1)
+    return inside, total
 
 
 @cases.each((M, K[0]), (M, K[2]), (M, K[3]))

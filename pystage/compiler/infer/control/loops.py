@@ -326,6 +326,8 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
     variables: list[Variable] = [(loop.frame, name) for name in names]
     for slot in (*variables, counter_of(loop.frame, loop.instruction)):
         content = slots.get(slot)
+        if content is not None and of_one_trip(engine, slot, loop, content):
+            continue
         if isinstance(content, Const) and type(content.value) in (int, float):
             type_ = ArrayType(np.dtype(np.int64 if isinstance(content.value, int) else np.float64))
             at_least = (content.value, math.inf) if isinstance(content.value, int) else ANY
