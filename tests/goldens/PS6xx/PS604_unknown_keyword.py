@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f(x):
-    return np.ones(3, device="cpu", like=x) * x
+    return np.ones(3, like=x) * x
 
 
 def rewritten(x):

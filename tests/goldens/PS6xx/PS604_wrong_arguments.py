@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f(x):
-    return x + np.full(3, 1.0, device="cpu")
+    return x + np.full(3, 1.0, like=x)
 
 
 def rewritten(x):

@@ -52,6 +52,11 @@ def series_of_polynomials(x: Any) -> Any:
     return np.polynomial.polynomial.polyval(x, [1, 2, 3]), np.polynomial.chebyshev.chebval(x, [1, 2, 3])
 
 
+@cases.each((X[0],), (np.abs(X[0]),), (np.float64(-3.0),), (-2,))
+def real_or_complex_by_the_values(x: Any) -> Any:
+    return np.emath.sqrt(x), np.emath.log(x)
+
+
 @cases(X)
 def open_grids(x: Any) -> Any:
     return x[np.ix_([0, 2], np.array([1, 3, 0]))], np.ix_(np.array([True, False]), [0, 2])

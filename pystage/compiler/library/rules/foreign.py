@@ -100,6 +100,7 @@ TABLE: dict[str, Advice] = {
     "numpy.ma": Advice(
         "a masked array is an object of a class of its own",
         "keep the mask in an array beside the numbers: `np.where(mask, x, 0)`, `np.mean(x, where=mask)`",
+        whole=True,
     ),
     "numpy.poly1d": Advice(
         "a polynomial is an object of a class of its own",
@@ -108,10 +109,9 @@ TABLE: dict[str, Advice] = {
     "numpy.matrix": Advice(
         "a matrix is an ndarray of a class of its own", "use a 2-D array: `np.array([[…]])`, and `@` for products"
     ),
-    "numpy.emath": Advice(
-        "whether its result is real or complex depends on the values", "make the argument complex: `np.sqrt(x + 0j)`"
+    "numpy.testing": Advice(
+        "it compares and writes a report", "check what the call returns; `assert` is staged", whole=True
     ),
-    "numpy.testing": Advice("it compares and writes a report", "check what the call returns; `assert` is staged"),
     "numpy.lib.stride_tricks.as_strided": Advice(
         "arrays of a program have no strides", "use `np.lib.stride_tricks.sliding_window_view`, or index"
     ),
