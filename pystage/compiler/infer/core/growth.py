@@ -201,6 +201,8 @@ class JoinedVectors:
             initial = counted_size(max(few, largest), row, needed)
         if not is_counted or (is_pool and not self._nested):  # objects may be made by other loops, too
             initial = first_size(initial, row, few if is_counted else limits.FIRST_CAPACITY)
+        if is_counted and is_pool:  # the trips say how many, and no size of an input does
+            share = 0
         found = self._capacity_here(initial, itemsize, what, with_inputs and not is_counted, share)
         return found.size, found.site
 
