@@ -270,6 +270,8 @@ def test_xla_begins_once_plain_runs_have_cost_what_it_is_expected_to_take(
         return account.job is not None or account.compilations > 0
 
     assert not call(0.0) and programs(compiled) == 0
+    assert not call(0.9 * account.deposit) and programs(compiled) == 0
+    assert account.deposit < account.price
     assert not call(20.0)
     assert (programs(compiled), account.price, account.given_up) == (1, 50.0, [])
     assert "types are inferred; XLA is expected to take 50 s" in str(compiled.usage())

@@ -93,10 +93,9 @@ def converters(n: Any, x: Any, scalar: Any) -> Any:
     )
 
 
-@cases(X, X[0])
-def broadcasts(x: Any, y: Any) -> Any:
-    both = np.broadcast(x, y)
-    return both.shape, both.ndim, both.size, [a * b for a, b in np.broadcast(y, y[:1])]
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_warnings_of_numpy_are_not_given() -> None:
+    check(lambda x: np.cov(x, ddof=9), X)
 
 
 # ---------------------------------------------------------------- what such programs need

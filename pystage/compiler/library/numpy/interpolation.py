@@ -1,4 +1,4 @@
-"""Linear interpolation, integrals by the trapezoidal rule, and polynomials through points."""
+"""Linear interpolation."""
 
 from __future__ import annotations
 

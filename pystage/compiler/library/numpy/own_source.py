@@ -44,7 +44,7 @@ _from_source(
     np.cumulative_sum,
     np.nanargmax,
     np.nanargmin,
-    # polynomials, special functions, windows
+    # polynomials, special functions
     np.poly,
     np.polyadd,
     np.polyder,

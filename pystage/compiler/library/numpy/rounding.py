@@ -1,6 +1,6 @@
 """Rounding, closeness and equality of arrays, and the parts of complex numbers.
 
-In: arrays and tolerances. Out: arrays; `np.allclose` and `np.array_equal` return Python booleans as in NumPy.
+In: arrays and tolerances. Out: arrays; `np.allclose` returns a Python boolean as in NumPy.
 """
 
 from __future__ import annotations

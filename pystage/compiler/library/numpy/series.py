@@ -1,4 +1,4 @@
-"""Gradients, correlations, unwrapped phases, and polynomials by their coefficients.
+"""Correlations, unwrapped phases, and polynomials by their coefficients.
 
 Composed of simpler NumPy functions, with NumPy's signatures.
 """
@@ -60,13 +60,6 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.
 
 
 # ---------------------------------------------------------------- polynomials
-
-
-def _aligned(a1: Any, a2: Any) -> Any:
-    """Two rows of coefficients, the shorter filled with zeros in front."""
-    x, y = np.atleast_1d(a1), np.atleast_1d(a2)
-    count = max(len(x), len(y))
-    return np.pad(x, (count - len(x), 0)), np.pad(y, (count - len(y), 0))
 
 
 @composed(np.polyint)

@@ -63,14 +63,6 @@ def _place(self: Any, index: Any, text: Any) -> Any:
     return place
 
 
-def _check_kind(self: Any, other: Any, text: Any) -> None:
-    """TypeError unless `other` is an array of the same type."""
-    if not isinstance(other, array):
-        raise TypeError(text)
-    if self.typecode != other.typecode:
-        raise TypeError("can only extend with array of same kind")
-
-
 @composed(array)
 def construct(typecode: Any, initializer: Any = (), /) -> Any:
     """`array(typecode, initializer)`, of numbers."""

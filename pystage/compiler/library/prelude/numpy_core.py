@@ -1,4 +1,4 @@
-"""What NumPy's own programs call in C: the classes that convert their arguments and broadcast them.
+"""What NumPy's own programs call in C: the class that converts their arguments.
 
 `numpy/own_source.py` names the functions of NumPy that are staged from NumPy's source.
 """
@@ -54,23 +54,3 @@ class Converter:
 def array_converter(*args: Any) -> Any:
     """The converter of these arguments."""
     return Converter(args)
-
-
-class BroadcastArrays:
-    """`np.broadcast`: the common shape of arrays, and their elements together."""
-
-    def __init__(self, arrays: Any) -> None:
-        self._arrays = np.broadcast_arrays(*arrays)
-        self.shape = self._arrays[0].shape
-        self.ndim = self.nd = len(self.shape)
-        self.size = self._arrays[0].size
-        self.numiter = len(arrays)
-
-    def __iter__(self) -> Any:
-        return zip(*[np.ravel(each) for each in self._arrays])
-
-
-@composed(np.broadcast)
-def broadcast(*args: Any) -> Any:
-    """The arrays, broadcast together."""
-    return BroadcastArrays(args)

@@ -303,16 +303,3 @@ def _at_shares(a: Any, shares: Any, weak: Any, axis: Any) -> Any:
 def last_if_nan(last: Any, found: Any) -> Any:
     """One quantile, which is the last of the sorted elements, and has its type, where that is NaN."""
     return last if (last != last).all() else found
-
-
-# ---------------------------------------------------------------- places of extrema
-
-
-def _with_numbers(x: Any, number: Any, axis: Any) -> Any:
-    """`x` with a number in place of NaN; ValueError where a line has only NaN."""
-    if not np.issubdtype(x.dtype, np.inexact):
-        return x
-    nan = np.isnan(x)
-    if nan.size and nan.all(axis=axis).any():
-        raise ValueError("All-NaN slice encountered")
-    return np.where(nan, number, x)

@@ -1,4 +1,4 @@
-"""NumPy's statistics, composed of simpler functions: means with weights, covariances, histograms.
+"""NumPy's statistics, composed of simpler functions: means with weights, histograms.
 
 Signatures are NumPy's. A keyword that is missing here is refused.
 """
@@ -70,9 +70,6 @@ def weights_along(a: Any, weights: Any, axis: Any) -> Any:
 
 _DIFFER = "Axis must be specified when shapes of a and weights differ."
 _INCONSISTENT = "Shape of weights must be consistent with shape of a along specified axis."
-
-
-# ---------------------------------------------------------------- covariances
 
 
 # ---------------------------------------------------------------- histograms
