@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
+
 import numpy as np
 import pytest
 from checking import check
+
+import pystage
+from pystage.compiler.passes.computed_constants import _ConstantFolding
 
 NEGATIVE_ZEROS = -np.zeros(3)
 
@@ -152,3 +157,35 @@ def test_nan_and_integers_that_wrap_around_are_not_positive(x):
         return found
 
     check(function, x)
+
+
+def nest(depth: int):
+    """Loops in loops, each with a counter that starts at a constant and is carried through all of them."""
+    lines = ["def nested(x, n):"]
+    lines += [f"    c{i} = {i}.0" for i in range(depth)]
+    for i in range(depth):
+        lines += [
+            f"{'    ' * (i + 1)}for i{i} in range(n):",
+            f"{'    ' * (i + 2)}c{i} = c{i} + c{(i + 1) % depth}",
+        ]
+    lines.append(f"{'    ' * (depth + 1)}x = x + c0")
+    source = "\n".join([*lines, "    return x"])
+    name = f"<nest of {depth}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    scope = {}
+    exec(compile(source, name, "exec"), scope)
+    return scope["nested"]
+
+
+def test_evaluating_nested_loops_takes_as_long_as_they_are(monkeypatch):
+    evaluated = []
+    results = _ConstantFolding._results
+    monkeypatch.setattr(
+        _ConstantFolding, "_results", lambda self, op: evaluated.append(op) or results(self, op)
+    )
+    counts = []
+    for depth in (4, 8):
+        evaluated.clear()
+        pystage.compile(nest(depth), tier="compiled", fallback="error")(np.zeros(3), 1)
+        counts.append(len(evaluated))
+    assert counts[1] < 6 * counts[0], counts

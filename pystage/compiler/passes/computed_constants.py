@@ -71,6 +71,9 @@ class _ConstantFolding:
     def __init__(self) -> None:
         self.elements: dict[Value, np.ndarray | None] = {}
         self._of_one_trip: set[Op] = set()
+        self._varying: set[Value] = set()
+        """Carried values that some trip changes: those of an inner loop are not tried again in the next round of an outer
+        one, which knows less. So the rounds of nested loops add up, and do not multiply."""
 
     def region(self, region: Region) -> None:
         """Evaluates the operations of a region, inner ones first."""
@@ -107,10 +110,9 @@ class _ConstantFolding:
             self._give(op.results, body.results)
             return
         self._of_one_trip.discard(op)
-        while changed := [
-            pair for pair in zip(body.params, body.results, strict=True) if self._differ(*pair)
-        ]:
-            for param, _ in changed:
+        while changed := [p for p, r in zip(body.params, body.results, strict=True) if self._differ(p, r)]:
+            self._varying.update(changed)
+            for param in changed:
                 del self.elements[param]
             self.region(body)
         self._is_entered(condition, body.params)
@@ -119,7 +121,11 @@ class _ConstantFolding:
     def _is_entered(self, condition: Region, carried: Sequence[Value]) -> bool | None:
         """What the condition of a loop gives for these values; None where more than constants decides it."""
         self._give(condition.params, carried)
+        varying = (
+            self._varying.copy()
+        )  # the loops of a condition may know more the next time that it is asked
         self.region(condition)
+        self._varying = varying
         elements = self.elements.get(condition.results[0])
         return None if elements is None else bool(elements)
 
@@ -127,7 +133,7 @@ class _ConstantFolding:
         """Makes known of each value what is known of its source."""
         for value, source in zip(values, sources, strict=True):
             self.elements.pop(value, None)
-            if source in self.elements:
+            if source in self.elements and value not in self._varying:
                 self.elements[value] = self.elements[source]
 
     def _differ(self, param: Value, result: Value) -> bool:
