@@ -81,3 +81,17 @@ def test_places_are_counted_as_windows_fit(size: int, stride: int, dilation: int
         padded = ((extent - 1) * dilation + 1 if extent else 0) + 3
         fits = [p for p in range(0, padded, stride) if p + axis.reach <= padded]
         assert axis.places("window", extent) == len(fits)
+
+
+def test_the_reference_combines_at_all_places_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    combined: list[int] = []
+    reference = Add.reference
+
+    def counted(self: Add, *operands: np.ndarray) -> np.ndarray:
+        combined.append(1)
+        return reference(self, *operands)
+
+    monkeypatch.setattr(Add, "reference", counted)
+    sums = ReduceWindow(Add(), (64, 8), (1, 1), ((63, 0), (7, 0))).reference(np.ones((64, 8)), np.zeros(()))
+    assert np.array_equal(sums, np.cumsum(np.cumsum(np.ones((64, 8)), 0), 1))
+    assert len(combined) == 64 * 8

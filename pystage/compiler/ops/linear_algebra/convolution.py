@@ -17,7 +17,7 @@ from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, INT32, ArrayType, DType, ShapeError
 from ..batching import broadcast_to_batch
 from ..operands import require_axes, require_per_axis, require_same_dtype
-from ..reductions.window import WindowAxis, window_sources
+from ..reductions.window import WindowAxis, covered
 from ..structure.shapes import Reverse
 from .dot import accumulator, emit_rounded, precision_config, require_precision, rounded, tangent_of_product
 
@@ -144,7 +144,7 @@ class Convolution(HloOp):
         return attributes
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
-        """For each place of the window and each of its elements, one product of matrices."""
+        """For each element of the window, products of matrices at all its places."""
         lhs, rhs = operands
         type = self.infer(ArrayType(lhs.dtype, lhs.shape), ArrayType(rhs.dtype, rhs.shape))
         wide = accumulator(type.dtype)
@@ -159,12 +159,12 @@ class Convolution(HloOp):
         groups = self.batch_group_count * self.feature_group_count
         kernels = np.split(kernel, groups, axis=-2)
         inputs = np.split(x, groups, axis=-2 if self.batch_group_count > 1 else -1)
-        for place in np.ndindex(*result.shape[:-2]):
-            for offset, index in window_sources(axes, place, x.shape[:-2]):
-                parts = [
-                    part[index] @ weights[offset].T for part, weights in zip(inputs, kernels, strict=True)
-                ]
-                result[place] += np.concatenate(parts, axis=1)
+        for offset in np.ndindex(*kernel.shape[:-2]):
+            places, elements = covered(axes, offset, result.shape[:-2], x.shape[:-2])
+            parts = [
+                part[elements] @ weights[offset].T for part, weights in zip(inputs, kernels, strict=True)
+            ]
+            result[places] += np.concatenate(parts, axis=-1)
         return result.transpose(np.argsort(order)).astype(type.dtype)
 
     def batch(

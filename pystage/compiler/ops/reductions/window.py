@@ -79,6 +79,20 @@ def window_sources(
             yield offset, index
 
 
+def covered(
+    axes: Sequence[WindowAxis], offset: Sequence[int], places: Sequence[int], shape: Sequence[int]
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]:
+    """The places of the window at which its element `offset` lies on one of the array, and on which, as open meshes."""
+    meshes: tuple[list[np.ndarray], list[np.ndarray]] = [], []
+    for a, o, count, extent in zip(axes, offset, places, shape, strict=True):
+        at = np.arange(count) * a.stride + (o * a.window_dilation - a.low)
+        index, hole = np.divmod(at, a.base_dilation)
+        found = np.flatnonzero((hole == 0) & (index >= 0) & (index < extent))
+        meshes[0].append(found)
+        meshes[1].append(index[found])
+    return np.ix_(*meshes[0]), np.ix_(*meshes[1])
+
+
 @dataclass(frozen=True)
 class ReduceWindow(HloOp):
     """Each window of the first operand reduced with `combine`, from the scalar second operand on.
@@ -135,15 +149,13 @@ class ReduceWindow(HloOp):
         return attributes
 
     def reference(self, *operands: np.ndarray) -> np.ndarray:
-        """Goes through every window, element by element."""
+        """Goes through the window, element by element, at all places at once."""
         x, start = operands
         axes = self._axes(x.ndim)
-        result = np.empty(self.infer(ArrayType(x.dtype, x.shape), ArrayType(x.dtype)).shape, x.dtype)
-        for place in np.ndindex(*result.shape):
-            total = start
-            for _, index in window_sources(axes, place, x.shape):
-                total = self.combine.reference(total, x[index])
-            result[place] = total
+        result = np.full(self.infer(ArrayType(x.dtype, x.shape), ArrayType(x.dtype)).shape, start, x.dtype)
+        for offset in np.ndindex(*self.window):
+            places, elements = covered(axes, offset, result.shape, x.shape)
+            result[places] = self.combine.reference(result[places], x[elements])
         return result
 
     def batch(
