@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 Tier = Literal["auto", "compiled", "plain"]
 
-INFERENCE = 0.4
+INFERENCE = 0.5
 """The share of inference in what compiling costs: the median of `examples/scripts`."""
-AT_FIRST = 0.25
+AT_FIRST = 0.2
 """Seconds that the first program of a process takes to infer and to compile at least: modules are loaded for it."""
-BY_LINE = 0.05
-"""Seconds for each line of the function and of what it calls: the median of `examples/scripts`."""
+BY_LINE = 0.01
+"""Seconds for each line of the function and of what it calls: the median of `examples/scripts`, where `slowness` is 1."""
 WORTH = 1.15
 """A program is given up that takes longer than this many times the plain run."""
 TRIALS = 3
@@ -67,6 +67,7 @@ EVERY = 0.25
 DEPTH = 4
 """Nested plain runs of a function from which on all calls among the functions of a recursion are plain."""
 
+_slowness = deferred("pystage.runtime.processor_speed", "slowness")
 _now = time.perf_counter
 _processor = time.thread_time
 
@@ -372,7 +373,7 @@ class Tiers:
             return self.xla
         if self.compilations:
             return max(self.compiling / self.compilations, self.least)
-        return max(AT_FIRST + BY_LINE * self.outline.lines, self.least)
+        return max((AT_FIRST + BY_LINE * self.outline.lines) * _slowness(), self.least)
 
     @property
     def cost(self) -> float:

@@ -60,6 +60,7 @@ from ...compiler.ops.foreign.jax_call import JaxCall
 from ...compiler.passes.cost_model import estimate
 from ...config import config
 from ...records import dataclass
+from ..processor_speed import slowness
 
 Options = Mapping[str, bool | int | float | str]
 
@@ -89,6 +90,8 @@ RUNS = 10_000
 """Runs of a program after which what the older emitters save while it is compiled may be lost."""
 _SAVED = 0.25
 """The share of XLA's time that they save."""
+_AS_ESTIMATED = 0.5
+"""What XLA takes, as a share of what the cost model gives, where `slowness` is 1: the median of `examples/scripts`."""
 _SLOWER = 0.09
 """The share of the time of a run that they may lose, in any case."""
 _TRIPS = 100
@@ -171,7 +174,7 @@ def best(function: Function) -> Options:
 
 def expected_seconds(function: Function, options: Options) -> float:
     """Seconds of the processor that XLA:CPU will take for a program with these options."""
-    return estimate(function) * (1 - _SAVED if _EMITTERS in options else 1)
+    return estimate(function) * _AS_ESTIMATED * slowness() * (1 - _SAVED if _EMITTERS in options else 1)
 
 
 class _Weights:
