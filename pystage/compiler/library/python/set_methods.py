@@ -5,7 +5,6 @@ No result depends on the order of the elements of a set of rows, which follows f
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
@@ -16,7 +15,6 @@ from ...hash_order import FirstOperand, changed_by, made_by
 from ...values.lattice import (
     FALSE,
     NONE,
-    TABLES,
     TRUE,
     Abstract,
     AnyTable,
@@ -45,40 +43,25 @@ from ..kernels.python_implementations import run_program
 from ..kernels.structures import MISSING, abstract, cell_of, known_object, lift, new_set, type_name
 from ..prelude import builtins
 from ..registry import meaning
-from ..rules.tables import class_of_table, compacted, entries_of
+from ..rules.tables import compacted, entries_of
 from . import generators
+from .numbers.python_numbers import PYTHON_OPERATORS
 
 T = TypeVar("T")
 
-OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "|": operator.or_,
-    "&": operator.and_,
-    "-": operator.sub,
-    "^": operator.xor,
+_OPERATORS = {
+    "|": ("union", "update"),
+    "&": ("intersection", "intersection_update"),
+    "-": ("difference", "difference_update"),
+    "^": ("symmetric_difference", "symmetric_difference_update"),
 }
-"""The operators of sets that give a set."""
+"""The operators that give a set: the method that makes a new one in the same way, and the one that changes a set."""
+_MADE_BY = {made: op for op, (made, _) in _OPERATORS.items()}
+_CHANGED_BY = {changed: op for op, (_, changed) in _OPERATORS.items()}
+_ASKED_BY = {"issubset": "<=", "issuperset": ">="}
 
-_CHANGING = (
-    "add",
-    "discard",
-    "remove",
-    "clear",
-    "pop",
-    "update",
-    "intersection_update",
-    "difference_update",
-    "symmetric_difference_update",
-)
-_ASKING = (
-    "union",
-    "intersection",
-    "difference",
-    "symmetric_difference",
-    "issubset",
-    "issuperset",
-    "isdisjoint",
-    "copy",
-)
+_CHANGING = ("add", "discard", "remove", "clear", "pop", *_CHANGED_BY)
+_ASKING = (*_MADE_BY, *_ASKED_BY, "isdisjoint", "copy")
 
 
 def _method(name: str) -> Callable[..., Abstract]:
@@ -186,14 +169,6 @@ _SINGLE: dict[str, Callable[[Context, Ref, Abstract], bool]] = {
     "discard": row_tables.discard,
     "remove": row_tables.remove,
 }
-_CHANGED_BY = {
-    "update": "|",
-    "intersection_update": "&",
-    "difference_update": "-",
-    "symmetric_difference_update": "^",
-}
-_MADE_BY = {"union": "|", "intersection": "&", "difference": "-", "symmetric_difference": "^"}
-_ASKED_BY = {"issubset": "<=", "issuperset": ">="}
 
 
 def is_set(cell: object) -> bool:
@@ -232,9 +207,10 @@ def _of_rows(ctx: Context, name: str, ref: Ref, args: list[Abstract]) -> Abstrac
 
 def _operand(ctx: Context, value: Abstract) -> AnyTable | None:
     """The elements of a set that a method takes as an argument."""
+    given = set_of(ctx, value)
+    if given is not None:
+        return given
     cell = cell_of(ctx, value)
-    if is_set(cell):
-        return cast(AnyTable, cell)
     if isinstance(value, DictView) and value.kind != "values":
         return of_view(ctx, value)
     if isinstance(cell, DictCell | TableCell):
@@ -328,14 +304,14 @@ def of_view(ctx: Context, view: DictView) -> AnyTable | None:
     return SetCell(frozenset(items)) if is_known else None
 
 
-def _of_views(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ref | None:
+def _of_views(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
     """`left op right`, a new set, where one of them is a view of a dict; None where Python has no such operator."""
     view, other = (left, right) if isinstance(left, DictView) else (right, left)
     if not isinstance(view, DictView):
         return None
     known = [_real(ctx, x) for x in (left, right)]
     if not any(x is MISSING for x in known):
-        return cast(Ref, lift(ctx, OPERATORS[op](*known)))
+        return lift(ctx, PYTHON_OPERATORS[op](*known))
     ours, theirs = [_elements(ctx, x) for x in (view, other)]
     if ours is None or theirs is None:
         return None
@@ -378,65 +354,52 @@ def _elements(ctx: Context, value: Abstract) -> AnyTable | None:
     return of_view(ctx, value) if isinstance(value, DictView) else _operand(ctx, value)
 
 
-def _both(ctx: Context, left: Abstract, right: Abstract) -> tuple[AnyTable, AnyTable] | None:
-    """Two sets, at least one of them made of rows."""
-    cells = [_set_of(ctx, x) for x in (left, right)]
-    if None in cells or not any(isinstance(cell, TableCell) for cell in cells):
-        return None
-    first, second = cast("list[AnyTable]", cells)
-    return first, second
-
-
-def _set_of(ctx: Context, value: Abstract) -> AnyTable | None:
-    cell = cell_of(ctx, value)
+def set_of(ctx: Context, value: Abstract) -> AnyTable | None:
+    """The contents of a set, or of a constant one; None for anything else."""
     if isinstance(value, Const) and isinstance(value.value, set | frozenset):
         return SetCell(frozenset(value.value))
-    return cell if isinstance(cell, TABLES) and class_of_table(cell) is set else None
+    cell = cell_of(ctx, value)
+    return cast(AnyTable, cell) if is_set(cell) else None
 
 
-def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ref | None:
-    """`left op right`, a new set; None unless one of two sets is made of rows."""
-    both = _both(ctx, left, right) if op in OPERATORS else None
-    if both is None:
-        return _of_views(ctx, op, left, right) if op in OPERATORS else None
-    if isinstance(left, Const) and isinstance(left.value, frozenset):
-        ctx.fail(NotKnown(span=ctx.span, what="an element of a frozenset"))
-    made = row_tables.new_table(ctx, both[0])
-    _change(ctx, op, made, both[1])
-    return made
+def _are_sets(ctx: Context, left: Abstract, right: Abstract) -> bool:
+    return set_of(ctx, left) is not None and set_of(ctx, right) is not None
+
+
+def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
+    """`left op right`, a new set; None where Python has no such operator of sets."""
+    if op not in _OPERATORS:
+        return None
+    if not _are_sets(ctx, left, right):
+        return _of_views(ctx, op, left, right)
+    if isinstance(left, Ref):
+        return _METHODS[_OPERATORS[op][0]](ctx, left, right)
+    operands = known_operand(ctx, left), known_operand(ctx, right)
+    history = made_by(PYTHON_OPERATORS[op], *[None if found is None else found[1] for found in operands])
+    if history is None:
+        ctx.fail(NotKnown(span=ctx.span, what="the order of a set in an operation of a frozenset"))
+    return lift(ctx, history.replay())
 
 
 def inplace(ctx: Context, op: str, left: Ref, right: Abstract) -> bool:
-    """`left op= right`; False unless one of two sets is made of rows."""
-    both = _both(ctx, left, right) if op in OPERATORS else None
-    if both is None:
+    """`left op= right`; False where one of them is no set."""
+    if op not in _OPERATORS or not _are_sets(ctx, left, right):
         return False
-    _change(ctx, op, left, both[1])
+    _METHODS[_OPERATORS[op][1]](ctx, left, right)
     return True
 
 
-def ordered(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
-    """`left <= right` and the like; None unless one of two sets is made of rows, or a view of a dict."""
-    both = _both(ctx, left, right) or _ordered_views(ctx, left, right)
-    return None if both is None else _order(ctx, op, *both)
-
-
-def equal_views(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
-    """`left == right` of a view of a dict and a set or another view; None for others."""
-    both = _ordered_views(ctx, left, right)
-    if both is None:
+def compare(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
+    """`left == right`, `left <= right` and the like of sets and views of dicts; None for anything else."""
+    found = [of_view(ctx, x) if isinstance(x, DictView) else set_of(ctx, x) for x in (left, right)]
+    first, second = found
+    if first is None or second is None:
         return None
-    first, second = both
     if isinstance(first, SetCell) and isinstance(second, SetCell):
-        return Const(first.items == second.items)
-    return row_tables.equal(ctx, *both, lambda x, y: TRUE)
-
-
-def _ordered_views(ctx: Context, left: Abstract, right: Abstract) -> tuple[AnyTable, AnyTable] | None:
-    """What is compared as sets where one of the two is a view of a dict."""
-    views = [x for x in (left, right) if isinstance(x, DictView)]
-    found = [of_view(ctx, x) if isinstance(x, DictView) else _set_of(ctx, x) for x in (left, right)]
-    return None if not views or found[0] is None or found[1] is None else (found[0], found[1])
+        return Const(PYTHON_OPERATORS[op](first.items, second.items))
+    if op == "==":
+        return row_tables.equal(ctx, first, second, lambda x, y: TRUE)
+    return _order(ctx, op, first, second)
 
 
 def in_any_order(ctx: Context, iterable: Raw) -> Raw:
@@ -471,5 +434,7 @@ def without_effects(ctx: Context, run: Callable[[], T]) -> T:
     return result
 
 
-for _name in (*_CHANGING, *_ASKING):
-    meaning(vars(set)[_name])(_method(_name))
+_METHODS = {name: _method(name) for name in (*_CHANGING, *_ASKING)}
+
+for _name, _meaning in _METHODS.items():
+    meaning(vars(set)[_name])(_meaning)

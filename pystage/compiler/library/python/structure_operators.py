@@ -17,7 +17,6 @@ import numpy as np
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
-from ...hash_order import changed_by, made_by
 from ...hlo.types import BOOL
 from ...ops import And, Not, Or
 from ...values.boundary import Form
@@ -66,11 +65,9 @@ from ..kernels.structures import (
     is_sequence,
     items_in_list,
     known_object,
-    lift,
     list_items,
     new_list,
     new_rows,
-    new_set,
     sequence_items,
     type_name,
     with_elements,
@@ -84,17 +81,8 @@ from ..rules.split import needs_split, of_one_kind
 from ..rules.tables import is_dict
 from . import generators, set_methods
 from .dict_methods import merged, update
-from .numbers.python_numbers import IN_PLACE_OPERATORS
 
 Compare = Callable[[str, Abstract, Abstract], Abstract]
-
-_SET_OPERATORS = {
-    **set_methods.OPERATORS,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 # ---------------------------------------------------------------- arithmetic
@@ -111,18 +99,9 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
             repeated = _repeated(ctx, sequence, count)
             if repeated is not None:
                 return repeated
-    computed = set_methods.binary(ctx, op, left, right)
-    if computed is not None:
-        return computed
-    sets = [known_set(ctx, x) for x in (left, right)]
-    if None not in sets and op in _SET_OPERATORS:
-        operands = set_methods.known_operand(ctx, left), set_methods.known_operand(ctx, right, left)
-        history = made_by(_SET_OPERATORS[op], *[found[1] for found in operands if found is not None])
-        if not isinstance(left, Const):
-            return new_set(ctx, _SET_OPERATORS[op](*sets), history)
-        if history is None:
-            ctx.fail(NotKnown(span=ctx.span, what="the order of a set in an operation of a frozenset"))
-        return lift(ctx, history.replay())
+    made = set_methods.binary(ctx, op, left, right)
+    if made is not None:
+        return made
     cells = [cell_of(ctx, x) for x in (left, right)]
     return merged(ctx, *cells) if op == "|" and all(map(is_dict, cells)) else None
 
@@ -197,16 +176,11 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
         case (ListCell() | RowsCell()) as cell if op == "*" and not isinstance(right, Ref | Tuple):
             count = _times(ctx, right)
             new = None if count is None else with_elements(cell, list_items(ctx, cell.items) * count)
-        case DictCell() | SetCell() | TableCell() if set_methods.inplace(ctx, op, left, right):
+        case SetCell() | TableCell() if set_methods.inplace(ctx, op, left, right):
             return left
         case (DictCell() | TableCell()) as cell if op == "|" and is_dict(cell):
             update(ctx, left, right)
             return left
-        case SetCell() as cell if op in ("|", "&", "-", "^"):
-            other = set_methods.known_operand(ctx, right, left)
-            if other is not None:
-                history = changed_by(IN_PLACE_OPERATORS[op], cell.history, other[1])
-                new = cell.changed(_SET_OPERATORS[op](cell.items, other[0]), history)
     if new is None:
         return None
     ctx.write(left.cell, new)
@@ -220,16 +194,6 @@ def is_list(ctx: Context, value: Abstract) -> bool:
     return isinstance(cell_of(ctx, value), LISTS)
 
 
-def known_set(ctx: Context, value: Abstract) -> frozenset[Any] | None:
-    """The elements of a set, or of a constant one."""
-    cell = cell_of(ctx, value)
-    if isinstance(cell, SetCell):
-        return cell.items
-    if isinstance(value, Const) and isinstance(value.value, set | frozenset):
-        return frozenset(value.value)
-    return None
-
-
 # ---------------------------------------------------------------- comparison
 
 
@@ -240,12 +204,9 @@ def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Com
         return None if same is None else negation(ctx, same)
     if op == "==":
         return _equal(ctx, left, right, element)
-    computed = set_methods.ordered(ctx, op, left, right)
-    if computed is not None:
-        return computed
-    sets = [known_set(ctx, x) for x in (left, right)]
-    if None not in sets:
-        return Const(_SET_OPERATORS[op](*sets))
+    found = set_methods.compare(ctx, op, left, right)
+    if found is not None:
+        return found
     both = _vectors(ctx, left, right)
     if both is not None:
         found = row_lists.ordered(
@@ -283,14 +244,16 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
             if hasattr(known_object(ctx, other), "__array_wrap__"):  # a class of NumPy's
                 return None
             return ctx.new(ctx.broadcast(ctx.constant(False, BOOL), shape_of(ctx.read(one))))
-    found = set_methods.equal_views(ctx, left, right)
+    found = set_methods.compare(ctx, "==", left, right)
     if found is not None:
         return found
     if _are_items(left) and _are_items(right):
         assert isinstance(left, DictView) and isinstance(right, DictView)
         return _equal_dicts(ctx, ctx.cell(Ref(left.cell)), ctx.cell(Ref(right.cell)), element)
-    if (_are_items(left) or _are_items(right)) and known_set(ctx, right if _are_items(left) else left):
-        ctx.fail(NotKnown(span=ctx.span, what="the items of a dict that are compared with a set"))
+    for view, other in ((left, right), (right, left)):
+        given = set_methods.set_of(ctx, other) if _are_items(view) else None
+        if given is not None and not row_tables.is_empty(given):
+            ctx.fail(NotKnown(span=ctx.span, what="the items of a dict that are compared with a set"))
     pair = _vectors(ctx, left, right)
     if pair is not None:
         same = row_lists.equal(ctx, *pair, lambda x, y: _truth(ctx, element("==", x, y)))
@@ -304,16 +267,9 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
         if is_list(ctx, left) != is_list(ctx, right) or len(first) != len(second):
             return FALSE
         return _all_equal(ctx, first, second, element)
-    sets = [known_set(ctx, x) for x in (left, right)]
-    if None not in sets:
-        return Const(sets[0] == sets[1])
     cells = [cell_of(ctx, x) for x in (left, right)]
     if all(map(is_dict, cells)):
         return _equal_dicts(ctx, cells[0], cells[1], element)
-    if any(isinstance(cell, TableCell) for cell in cells):
-        if not all(isinstance(c, TABLES) and not is_dict(c) for c in cells):
-            return FALSE
-        return row_tables.equal(ctx, cells[0], cells[1], lambda x, y: TRUE)
     match cells:
         case [ObjectCell(cls=a), ObjectCell(cls=b)] if a is b and is_dataclass(a):
             names = [f.name for f in fields(a) if f.compare]
@@ -380,8 +336,7 @@ def _all_equal(
 
 def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) -> Abstract:
     """`item in container` for structure; keys of dicts and elements of sets must be known."""
-    known: Any = known_set(ctx, container)
-    cell = cell_of(ctx, container)
+    cell = set_methods.set_of(ctx, container) or cell_of(ctx, container)
     if isinstance(container, DictView) and container.kind == "keys":
         return contains(ctx, item, Ref(container.cell), equal)
     if isinstance(container, DictView) and isinstance(ctx.cell(Ref(container.cell)), TableCell):
@@ -391,9 +346,8 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
         return table
     if isinstance(cell, TableCell):
         ctx.fail(NotKnown(span=ctx.span, what="what is looked up in a set or dict"))
-    if isinstance(cell, DictCell):
-        known = dict.fromkeys(cell.entries)
-    if known is not None:
+    if isinstance(cell, SetCell | DictCell):
+        known = cell.items if isinstance(cell, SetCell) else cell.entries
         looked_up = known_element(ctx, item, "what is looked up in a set or dict")
         return call_now(ctx, operator.contains, known, looked_up)
     if isinstance(container, Const) and isinstance(container.value, str | bytes | range):
