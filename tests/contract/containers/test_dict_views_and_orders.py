@@ -21,6 +21,40 @@ def elements(a):
     return {int(x) for x in a}
 
 
+# ---------------------------------------------------------------- entries of several kinds
+
+
+@cases.each((np.array([3, 5]),), (np.array([1, 5]),), interpreted=False, runs=1)
+def sets_of_several_kinds(n):
+    mixed = {int(n[0]), "q"}
+    return (
+        ({int(n[0])} <= {"a", 3}, {int(n[0])} >= {"a", 3}, {int(n[0]), 4}.isdisjoint({"a", 3})),
+        (len({int(n[0]), 4} & {"a", 3}), len({(int(n[0]), 2)} - {(3, 2), (1, 2, 3)})),
+        (mixed <= {"q", "r", 3}, mixed == {"q", 3}, mixed.isdisjoint({"q", "r"}), len(mixed ^ {"q", "r"})),
+        ({("a", int(n[0]))} <= {("a", 3), ("b", 2)}, len({int(n[0]), None} & {None, "r"})),
+    )
+
+
+@cases.each((np.array([3, 5]),), (np.array([1, 5]),), interpreted=False, runs=1)
+def dicts_of_several_kinds(n):
+    named = {"a": int(n[0]), "b": 2}
+    counted = {int(n[0]): 1, 4: 2}
+    return (
+        (
+            named.keys() < {"a", "b", "c"},
+            named.keys() >= {"a"},
+            named.keys() <= {"a"},
+            named.keys() == {"b", "a"},
+        ),
+        (counted == {3: 1, 4: "s"}, {3: 1, 4: "s"} == counted, counted == {3: 1, 4: 2}),
+        ({int(n[0]): 1, "k": 2} == {"k": 2, 3: 1}, {int(n[0]): 1}.keys() == {"a", 3}),
+    )
+
+
+def dicts_of_dicts(n):
+    return {int(n[0]): (1,), 5: (1, 2)} == {3: {}, 5: [1]}
+
+
 # ---------------------------------------------------------------- order
 
 
@@ -286,3 +320,7 @@ def keys_of_a_set(a):
 )
 def test_what_depends_on_the_order_of_a_set_is_refused(program):
     check(program, X, refused="PS401")
+
+
+def test_entries_without_a_common_template_are_refused():
+    check(dicts_of_dicts, np.array([3, 5]), refused="PS401")

@@ -484,12 +484,30 @@ def each_entry(ctx: Context, entries: Items, step: Callable[[Abstract, Abstract]
 
 def all_entries(ctx: Context, cell: AnyTable, holds: Callable[[Abstract, Abstract], Abstract]) -> Abstract:
     """Whether `holds(key, value)`, a truth, holds for each entry."""
-    entries = vectors.holding(ctx, entries_of(ctx.b, cell))
-    if entries is None:
-        return TRUE
-    return fold(
-        ctx, entries, TRUE, lambda found, position, entry: holds(*_pair(entry)), goes_on=lambda found: found
-    )
+    entries = entries_of(ctx.b, cell)
+    rows = vectors.holding(ctx, entries)
+    if rows is not None:
+        return fold(
+            ctx, rows, TRUE, lambda found, position, entry: holds(*_pair(entry)), goes_on=lambda found: found
+        )
+    assert isinstance(entries, tuple)
+
+    def from_place(place: int) -> Abstract:
+        if place == len(entries):
+            return TRUE
+        return ctx.branch(holds(*_pair(entries[place])), lambda: from_place(place + 1), lambda: FALSE)
+
+    return from_place(0)
+
+
+def _searched(ctx: Context, cell: AnyTable) -> TableCell:
+    """A dict or set as rows in which keys that the program computes are looked up; PS401 without a common template."""
+    table = as_table(ctx, cell, ragged=True)
+    if table is None:
+        ctx.fail(
+            NotKnown(span=ctx.span, what="which entries two dicts or sets of several kinds have in common")
+        )
+    return table
 
 
 def store_all(ctx: Context, ref: Ref, entries: Items) -> None:
@@ -538,9 +556,7 @@ def is_subset(ctx: Context, first: AnyTable, second: AnyTable) -> Abstract:
 def _is_part(
     ctx: Context, first: AnyTable, second: AnyTable, same: Callable[[Abstract, Abstract], Abstract]
 ) -> Abstract:
-    table = as_table(ctx, second)
-    if table is None:
-        return truth_of(vectors.compared(ctx, "EQ", length(ctx, first), 0))
+    table = _searched(ctx, second)
 
     def holds(key: Abstract, value: Abstract) -> Abstract:
         found, place = find(ctx, table, key)
@@ -551,9 +567,7 @@ def _is_part(
 
 def is_disjoint(ctx: Context, first: AnyTable, second: AnyTable) -> Abstract:
     """`first.isdisjoint(second)`."""
-    table = as_table(ctx, second)
-    if table is None:
-        return TRUE
+    table = _searched(ctx, second)
 
     def holds(key: Abstract, value: Abstract) -> Abstract:
         found, _ = find(ctx, table, key)
@@ -572,10 +586,10 @@ def length(ctx: Operations, cell: AnyTable) -> Int:
 def only(ctx: Context, first: AnyTable, second: AnyTable, kept: bool) -> Ref:
     """A new set of the elements of the first that are in the second too, if `kept`, or that are not."""
     made = Ref(ctx.state.new_cell(SetCell(frozenset())))
-    other = as_table(ctx, second)
+    other = _searched(ctx, second)
 
     def step(key: Abstract, value: Abstract) -> None:
-        found = False if other is None else find(ctx, other, key)[0]
+        found, _ = find(ctx, other, key)
 
         def add() -> Abstract:
             store_certainly(ctx, made, key)
