@@ -373,7 +373,8 @@ class Tiers:
             return self.xla
         if self.compilations:
             return max(self.compiling / self.compilations, self.least)
-        return max((AT_FIRST + BY_LINE * self.outline.lines) * _slowness(), self.least)
+        slowness: float = _slowness()
+        return max((AT_FIRST + BY_LINE * self.outline.lines) * slowness, self.least)
 
     @property
     def cost(self) -> float:

@@ -28,3 +28,27 @@ def test_bounds_that_the_program_computes_are_refused():
         return list(itertools.combinations(range(int(x[1])), 2))
 
     check(program, X, refused="PS401")
+
+
+def caught(x, call):
+    try:
+        return list(call(list(x)))
+    except (TypeError, ValueError) as error:
+        return type(error).__name__
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xs: itertools.combinations(xs, -2),
+        lambda xs: itertools.permutations(xs, "a"),
+        lambda xs: itertools.combinations_with_replacement(xs, None),
+        lambda xs: itertools.combinations(xs),
+        lambda xs: itertools.product(xs, repeat=-1),
+        lambda xs: itertools.islice(xs, -1),
+        lambda xs: itertools.islice(xs, 0, 3, 0),
+    ],
+    ids=["negative", "text", "nothing", "missing", "repeat", "stop", "step"],
+)
+def test_the_program_catches_what_wrong_arguments_raise(call):
+    check(caught, X, call)

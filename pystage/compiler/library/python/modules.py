@@ -232,6 +232,7 @@ def product(ctx: Context, *iterables: Raw, repeat: Raw = 1) -> Abstract:
     """`itertools.product`."""
     columns = [listed(ctx, i, "itertools.product") for i in iterables]
     times = ctx.known(repeat, "repeat of itertools.product")
+    call_now(ctx, functools.partial(itertools.product, repeat=times))
     return _iterator(ctx, itertools.product(*columns, repeat=times))
 
 
@@ -261,17 +262,18 @@ def islice(ctx: Context, iterable: Raw, first: Raw, stop: Raw = MISSING, step: R
     """`itertools.islice`."""
     limits = (None, first, None) if stop is MISSING else (first, stop, step)
     known = [ctx.known(v, "the limits of itertools.islice") for v in limits]
+    call_now(ctx, itertools.islice, (), *known)
     if _gives_in_turn(ctx, iterable):
-        call_now(ctx, itertools.islice, (), *known)
         return run_program(ctx, programs.sliced, [iterable, *known])
     return _iterator(ctx, listed(ctx, iterable, "itertools.islice")[slice(*known)])
 
 
 def _arrangements(function: Callable[..., Iterable[Any]]) -> Callable[..., Abstract]:
-    def call(ctx: Context, iterable: Raw, r: Raw = None) -> Abstract:
+    def call(ctx: Context, iterable: Raw, r: Raw = MISSING) -> Abstract:
         items = listed(ctx, iterable, f"itertools.{function.__name__}")
-        length = ctx.known(r, f"the length of itertools.{function.__name__}")
-        return _iterator(ctx, function(items, len(items) if length is None else length))
+        length = [] if r is MISSING else [ctx.known(r, f"the length of itertools.{function.__name__}")]
+        call_now(ctx, function, (), *length)
+        return _iterator(ctx, function(items, *length))
 
     return call
 
