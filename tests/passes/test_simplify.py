@@ -14,7 +14,19 @@ from pystage.compiler.hlo.ir import Function, Op, Region, Value
 from pystage.compiler.hlo.types import INT32, ArrayType
 from pystage.compiler.hlo.verify import verify
 from pystage.compiler.hlo.walk import functions
-from pystage.compiler.ops import Add, Call, Compare, Constant, If, Multiply, Negate, Subtract, While
+from pystage.compiler.ops import (
+    Add,
+    Call,
+    Compare,
+    Constant,
+    If,
+    Multiply,
+    Negate,
+    Pad,
+    Reshape,
+    Subtract,
+    While,
+)
 from pystage.compiler.ops.foreign.custom_call import CustomCall
 from pystage.compiler.passes.simplify import simplify
 
@@ -224,3 +236,15 @@ def test_the_program_that_came_in_is_left_as_it_is() -> None:
     simplify(f)
     assert [(op.kind, op.operands) for g in functions(f) for op in g.body.walk()] == before
     assert len(f.body.params) == 2
+
+
+def test_memory_that_is_stored_into_is_not_shared() -> None:
+    def build(b: Builder, p: Sequence[Value]) -> Sequence[Value]:
+        row, zero = b.op(Reshape((1,)), p[0]), constant(b, 0)
+        return [b.op(Pad((0,), (3,), (0,), loose), row, zero) for loose in (True, True, False, False)]
+
+    f = function(build, 1)
+    assert len(set(f.body.results)) == 3
+    made, found = simplified(f)
+    assert found["pad"] == 3
+    assert made.body.results[0] is not made.body.results[1]

@@ -115,7 +115,7 @@ class Builder:
         """
         self.made += 1
         operands = tuple(operands)
-        shareable = kind.pure and pure and not regions
+        shareable = kind.shareable and pure and not regions
         region, known = self.open[-1]
         if shareable:
             key = (kind, operands)

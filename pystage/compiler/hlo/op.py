@@ -77,6 +77,11 @@ class HloOp:
     regions: ClassVar[int] = 0
     """How many regions it holds; -1 for a number that varies."""
 
+    @property
+    def shareable(self) -> bool:
+        """True if one operation may stand for equal ones; false where each allocates memory that is stored into."""
+        return self.pure
+
     def infer(self, *operands: ArrayType) -> ResultTypes:
         """Shape transfer function: operand types to result type(s); `ShapeError` if they do not fit."""
         raise NotImplementedError(f"{type(self).__name__}.infer")

@@ -143,8 +143,8 @@ class _Rewriter:
         results = [mine for mine, r in zip(op.results, callee.body.results) if self._used(r)]
         self._add(op, Call(made, kind.recompute, kind.rule), operands, results, (), into)
 
-    def _is_pure(self, op: Op, kind: HloOp) -> bool:
-        if not kind.pure:
+    def _is_shareable(self, op: Op, kind: HloOp) -> bool:
+        if not kind.shareable:
             return False
         if not isinstance(kind, Call):
             return True
@@ -164,7 +164,9 @@ class _Rewriter:
     ) -> None:
         """Adds `op` in its new form, of whose results these remain."""
         new = self._new(operands)
-        place = self._known.setdefault((kind, new), []) if not regions and self._is_pure(op, kind) else []
+        place = (
+            self._known.setdefault((kind, new), []) if not regions and self._is_shareable(op, kind) else []
+        )
         if not place:
             types = tuple(map(type_of, results))
             place.append(Op(kind, new, types, tuple(regions), op.span))

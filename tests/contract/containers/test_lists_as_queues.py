@@ -51,6 +51,19 @@ def items_of_a_queue(n):
     return t, queue
 
 
+@cases(40)
+def lists_behind_lists(n):
+    out, pairs = [], []
+    for i in range(n):
+        few = [(i, j * 0.5) for j in range(i % 5)]
+        pairs.extend(few)
+        out += [j for _, j in few]
+        if len(out) in (3, 20):
+            out.extend(out)
+            pairs = pairs + pairs[1:2] + few
+    return out, pairs, [] + out, out + []
+
+
 @cases(16)
 def a_queue_that_methods_change(n):
     queue, t = list(range(n)), 0

@@ -63,7 +63,7 @@ from ..numpy.indexing.bounded import compact, elements, part_around
 from ..numpy.indexing.bounded import count as bounded_count
 from ..numpy.indexing.slices import progression, times
 from ..rules import templates
-from ..rules.moved_rows import moved_to_end, moved_to_front
+from ..rules.moved_rows import copied_behind, moved_to_end, moved_to_front
 from ..rules.promote import PYTHON_DTYPES, python_type
 from ..rules.rows import (
     as_vector,
@@ -72,10 +72,8 @@ from ..rules.rows import (
     row_at,
     row_behind,
     row_of,
-    rows_from,
     rows_of,
     with_row,
-    with_rows_from,
 )
 from ..rules.split import needs_split
 from .unboxing import (
@@ -478,28 +476,12 @@ def concatenate(ctx: Context, first: Items, second: Items) -> Vector[Abstract] |
     if left.site is not None:  # as large as the other, at least
         left = as_vector(ctx.b, left, template, max(left.capacity, right.capacity))
     left, count = reserve(ctx, left, right.length, capacities[1])
-    longer = replace(left, element=_with_behind(ctx, left, right), length=count)
+    element = copied_behind(ctx.b, left.element, int_value(ctx, left.length), right.element, right.length)
+    longer = replace(left, element=element, length=count)
     one, two = element_of(first), element_of(second)
     twice = two is not None and (may_share(one, two) if one is not None else has_arrays(two))
     objects = united(copied_objects(first), copied_objects(second))
     return with_shared(longer, twice or right.shared is Sharing.TWICE, objects=objects)
-
-
-def _with_behind(ctx: Operations, left: Vector[Abstract], right: Vector[Abstract]) -> Abstract:
-    """The rows of one list, which has the capacity, and behind its elements those of another.
-
-    What changes is in a window of as many rows as the other has, which ends with the memory at the latest.
-    """
-    width = min(left.capacity, right.capacity)
-    end = int_value(ctx, left.length)
-    start = ctx.op(Minimum(), end, ctx.constant(left.capacity - width, INT64))
-    places = places_of(ctx, width)
-    shift = ctx.broadcast(ctx.op(Subtract(), end, start), (width,))
-    behind = ctx.op(Compare("GE"), places, shift)
-    window = rebuild(left.element, lambda v: rows_from(ctx.b, v, start, width))
-    new = permuted(ctx, right.element, ctx.op(Subtract(), places, shift))
-    changed = iter(values_of(_chosen(ctx, behind, new, window)))
-    return rebuild(left.element, lambda v: with_rows_from(ctx.b, v, start, next(changed)))
 
 
 def slice_of(ctx: Context, vector: Vector[Abstract], entry: SliceObject) -> Vector[Abstract]:

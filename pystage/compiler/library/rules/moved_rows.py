@@ -1,7 +1,8 @@
-"""Rows moved by one position, as `del l[i]` and `l.insert(i, x)` move the elements behind.
+"""Rows moved by one position, as `del l[i]` and `l.insert(i, x)` move the elements behind, or copied, as by `l.extend(m)`.
 
 An operation on all rows would compute those anew that stay. So a loop goes over those that move, block by block: it reads
-a window of one row more than a block has, and stores the block one row before or behind.
+a window of one row more than a block has, and stores the block one row before or behind. Those of another list are copied
+one by one: it may have few elements and memory for many, and XLA:CPU compiles such a loop into one machine function.
 """
 
 from __future__ import annotations
@@ -30,10 +31,26 @@ from ...ops import (
 )
 from ...values.lattice import Abstract
 from ...values.walk import rebuild, values_of
-from .rows import rows_from, with_rows_from
+from .rows import first_rows, rows_from, updated, with_rows_from
 
 _Step = Callable[[Value, Sequence[Value]], tuple[Value, list[Value]]]
 """Moves the rows of one block: from the position that is reached, and the columns, to the next position and the columns."""
+
+
+def copied_behind(b: Builder, element: Abstract, end: Value, other: Abstract, count: int | Value) -> Abstract:
+    """The rows, of which those from `end` on are the first `count` rows of another list; those behind mean nothing."""
+    if isinstance(count, int):
+        return updated(b, element, end, first_rows(b, other, count)) if count else element
+    others, one = values_of(other), _number(b, 1)
+
+    def step(at: Value, columns: Sequence[Value]) -> tuple[Value, list[Value]]:
+        row, pairs = b.op(Add(), end, at), zip(columns, others, strict=True)
+        return b.op(Add(), at, one), [
+            with_rows_from(b, rows, row, rows_from(b, new, at, 1)) for rows, new in pairs
+        ]
+
+    most = max([rows.type.shape[0] for rows in others], default=0)
+    return _in_steps(b, element, most, _number(b, 0), lambda at: b.op(Compare("LT"), at, count), step)
 
 
 def moved_to_front(b: Builder, element: Abstract, first: Value, last: Value) -> Abstract:
@@ -78,13 +95,20 @@ def _moved(
     b: Builder, element: Abstract, start: Value, goes_on: Callable[[Value], Value], step: _Step
 ) -> Abstract:
     """The rows after a loop of steps; after one step, without a loop, if that moves all."""
-    columns = values_of(element)
     size, capacity = _block(element)
     if size == 0:
         return element
     if size == capacity - 1:
-        moved = iter(step(start, columns)[1])
+        moved = iter(step(start, values_of(element))[1])
         return rebuild(element, lambda v: next(moved))
+    return _in_steps(b, element, -(-capacity // size), start, goes_on, step)
+
+
+def _in_steps(
+    b: Builder, element: Abstract, most: int, start: Value, goes_on: Callable[[Value], Value], step: _Step
+) -> Abstract:
+    """The rows after a loop of at most so many steps."""
+    columns = values_of(element)
     initial = (start, *columns)
     types = tuple([value.type for value in initial])
     test, body = Region(types), Region(types)
@@ -93,7 +117,7 @@ def _moved(
     with b.region(body):
         at, inner = step(body.params[0], body.params[1:])
         body.results = (at, *inner)
-    results = b.apply(While(-(-capacity // size)), initial, (test, body)).results
+    results = b.apply(While(most), initial, (test, body)).results
     moved = iter(results[1:])
     return rebuild(element, lambda v: next(moved))
 

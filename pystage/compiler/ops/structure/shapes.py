@@ -479,6 +479,10 @@ class Pad(HloOp):
     opcode = "pad"
     linear = (0, 1)
 
+    @property
+    def shareable(self) -> bool:
+        return not self.loose
+
     def infer(self, *operands: ArrayType) -> ArrayType:
         operand, value = operands
         require_same_dtype("pad", operands)
